@@ -1,0 +1,3 @@
+//! The `guild` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Sessions, state, thread pool and sampling.

@@ -1,0 +1,1 @@
+//! Checks, plans and binds the graph that a runner describes.

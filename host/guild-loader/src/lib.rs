@@ -1,0 +1,1 @@
+//! Maps verified packages, negotiates with them and keeps leases.

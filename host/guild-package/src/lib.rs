@@ -1,0 +1,1 @@
+//! Bundles, manifests, trust, verification and the package store.

@@ -1,0 +1,1 @@
+//! Exports the CPU plugin's entry.

@@ -1,0 +1,1 @@
+//! CPU kernels for AVX2 and AVX-512, exact class.

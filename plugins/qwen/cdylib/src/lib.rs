@@ -1,0 +1,1 @@
+//! Exports the Qwen runner's entry.

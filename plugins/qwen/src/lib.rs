@@ -1,0 +1,1 @@
+//! Model runners for qwen35moe and qwen35.

@@ -1,0 +1,1 @@
+//! Exports the reference plugin's entry.

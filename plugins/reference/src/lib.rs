@@ -1,0 +1,1 @@
+//! Every core operation, scalar and safe.

@@ -1,0 +1,1 @@
+//! The C contract between the guild host and its plugins.

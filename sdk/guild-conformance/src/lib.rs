@@ -1,0 +1,1 @@
+//! Naive oracle and test cases for every operation.

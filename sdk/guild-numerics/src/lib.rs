@@ -1,0 +1,1 @@
+//! The exact numeric class: lane order, transcendental functions, conversions.

@@ -1,0 +1,1 @@
+//! Quantised block formats: scalar decode and activation encode.

@@ -1,0 +1,1 @@
+//! Traits, export macro and C shims for plugin authors.

@@ -1,0 +1,1 @@
+//! Compares the ABI types with the frozen snapshot.

@@ -1,0 +1,3 @@
+//! From a signed package to generated text, in one command.
+
+fn main() {}

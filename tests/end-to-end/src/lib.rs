@@ -1,0 +1,1 @@
+//! The whole program on committed tiny models.
