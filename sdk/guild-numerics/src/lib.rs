@@ -1,1 +1,5 @@
 //! The exact numeric class: lane order, transcendental functions, conversions.
+
+#![forbid(unsafe_code)]
+
+pub mod convert;
