@@ -1,0 +1,255 @@
+//! Weight formats: what a block of bytes means, as f32 values and as integers.
+//!
+//! A row is a whole number of blocks, one after the other. Multi-byte fields are little-endian.
+
+mod bf16;
+mod f16;
+mod f32;
+mod k_scales;
+mod q4_0;
+mod q4_k;
+mod q5_k;
+mod q6_k;
+mod q8_0;
+
+pub use bf16::Bf16;
+pub use f16::F16;
+pub use f32::F32;
+pub use q4_0::Q4_0;
+pub use q4_k::Q4K;
+pub use q5_k::Q5K;
+pub use q6_k::Q6K;
+pub use q8_0::Q8_0;
+
+use crate::activation::Activation;
+
+/// The most elements a block of any format has.
+pub const BLOCK_ELEMS_MAX: usize = 256;
+/// The most sub-blocks a block of any format has.
+pub const SUB_BLOCKS_MAX: usize = 16;
+
+/// A weight format whose blocks decode to f32.
+pub trait BlockFormat {
+    /// The format's name in operation contracts, manifests and reports, such as `ggml.q4_K`.
+    const NAME: &'static str;
+    /// The tensor type number in a GGUF file.
+    const GGML_TYPE: u32;
+    /// Elements in a block.
+    const BLOCK_ELEMS: usize;
+    /// Bytes in a block.
+    const BLOCK_BYTES: usize;
+
+    /// Decodes one block to the bits that ggml's own decoder gives, with every NaN made canonical.
+    ///
+    /// # Panics
+    /// When `block` is not `[BLOCK_BYTES]` or `out` is not `[BLOCK_ELEMS]`; [`decode_row`] checks both.
+    fn decode(block: &[u8], out: &mut [f32]);
+}
+
+/// A format that stores integers and scales, so that the exact quantised dot applies to it
+/// (`docs/numerics.md`, rules 4 and 5).
+pub trait QuantisedFormat: BlockFormat {
+    /// The format that activations are rounded to before they meet this one; its blocks have the same length.
+    const ACTIVATION: Activation;
+
+    /// Reads the integers and scales of one block. Every field of `out` is written.
+    ///
+    /// # Panics
+    /// When `block` is not `[BLOCK_BYTES]`.
+    fn integers(block: &[u8], out: &mut BlockIntegers);
+}
+
+/// One block as integers: element `i` of sub-block `s` is `d * scales[s] * values[i] - dmin * mins[s]` in real
+/// arithmetic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockIntegers {
+    /// The block's scale, widened from F16.
+    pub d: f32,
+    /// The block's scale of the minimums, widened from F16; 0 where the format has none.
+    pub dmin: f32,
+    /// Whether the format has minimums. It is the same for every block of a format.
+    pub has_min: bool,
+    /// Elements in this block, 32 or 256.
+    pub elems: usize,
+    /// Elements in a sub-block, 16 or 32. Sub-block `s` holds elements `s * sub_block ..`.
+    pub sub_block: usize,
+    /// The element integers, `[elems]`, in -128..=127; the rest is 0.
+    pub values: [i16; BLOCK_ELEMS_MAX],
+    /// The integer scale of each sub-block, `[elems / sub_block]`; 1 where the format has none; the rest is 0.
+    pub scales: [i16; SUB_BLOCKS_MAX],
+    /// The integer minimum of each sub-block, `[elems / sub_block]`; 0 where the format has none.
+    pub mins: [i16; SUB_BLOCKS_MAX],
+}
+
+impl BlockIntegers {
+    /// An empty block, to be filled by [`QuantisedFormat::integers`].
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            d: 0.0,
+            dmin: 0.0,
+            has_min: false,
+            elems: 0,
+            sub_block: 1,
+            values: [0; BLOCK_ELEMS_MAX],
+            scales: [0; SUB_BLOCKS_MAX],
+            mins: [0; SUB_BLOCKS_MAX],
+        }
+    }
+
+    /// The block's integer dot: the sum over sub-blocks of `scale * sum(value * activation)`.
+    ///
+    /// `activations` are the integers of an activation block, `[elems]`, in -127..=127. The sum stays
+    /// below 2^28 for every format here, so int32 is exact in any order.
+    ///
+    /// # Panics
+    /// When `activations` is not `[elems]`.
+    #[must_use]
+    pub fn isum(&self, activations: &[i8]) -> i32 {
+        self.sum_sub_blocks(activations, |s, values, activations| {
+            let dot: i32 = values
+                .iter()
+                .zip(activations)
+                .map(|(&q, &a)| i32::from(q) * i32::from(a))
+                .sum();
+            i32::from(self.scales[s]) * dot
+        })
+    }
+
+    /// The minimum term's integer: the sum over sub-blocks of `min * sum(activation)`. 0 where the format has no
+    /// minimums.
+    ///
+    /// # Panics
+    /// When `activations` is not `[elems]`.
+    #[must_use]
+    pub fn msum(&self, activations: &[i8]) -> i32 {
+        self.sum_sub_blocks(activations, |s, _, activations| {
+            let sum: i32 = activations.iter().map(|&a| i32::from(a)).sum();
+            i32::from(self.mins[s]) * sum
+        })
+    }
+
+    fn sum_sub_blocks(
+        &self,
+        activations: &[i8],
+        term: impl Fn(usize, &[i16], &[i8]) -> i32,
+    ) -> i32 {
+        assert_eq!(
+            activations.len(),
+            self.elems,
+            "one activation for each element of the block"
+        );
+        self.values[..self.elems]
+            .chunks_exact(self.sub_block)
+            .zip(activations.chunks_exact(self.sub_block))
+            .enumerate()
+            .map(|(s, (values, activations))| term(s, values, activations))
+            .sum()
+    }
+}
+
+impl Default for BlockIntegers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A row's bytes and its element count do not belong together. The caller chose both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LengthMismatch {
+    /// The format's name.
+    pub format: &'static str,
+    /// Bytes in a block of the format.
+    pub block_bytes: usize,
+    /// Elements in a block of the format.
+    pub block_elems: usize,
+    /// Bytes that were given.
+    pub bytes: usize,
+    /// Elements that were given.
+    pub elems: usize,
+}
+
+impl core::fmt::Display for LengthMismatch {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self {
+            format,
+            block_bytes,
+            block_elems,
+            bytes,
+            elems,
+        } = self;
+        write!(
+            f,
+            "{bytes} bytes of {format} cannot be {elems} elements: a block is {block_bytes} bytes and \
+             {block_elems} elements; pass whole blocks and as many elements as they hold"
+        )
+    }
+}
+
+impl core::error::Error for LengthMismatch {}
+
+/// Decodes a row of whole blocks into `out`.
+///
+/// # Errors
+/// [`LengthMismatch`] when `bytes` is not a whole number of blocks or `out` has not their number of elements.
+pub fn decode_row<F: BlockFormat>(bytes: &[u8], out: &mut [f32]) -> Result<(), LengthMismatch> {
+    let blocks = bytes.len() / F::BLOCK_BYTES;
+    let whole =
+        bytes.len().is_multiple_of(F::BLOCK_BYTES) && out.len().is_multiple_of(F::BLOCK_ELEMS);
+    if !whole || blocks != out.len() / F::BLOCK_ELEMS {
+        return Err(LengthMismatch {
+            format: F::NAME,
+            block_bytes: F::BLOCK_BYTES,
+            block_elems: F::BLOCK_ELEMS,
+            bytes: bytes.len(),
+            elems: out.len(),
+        });
+    }
+    for (block, out) in bytes
+        .chunks_exact(F::BLOCK_BYTES)
+        .zip(out.chunks_exact_mut(F::BLOCK_ELEMS))
+    {
+        F::decode(block, out);
+    }
+    Ok(())
+}
+
+/// Panics unless a decode call was given one block's bytes and room for its elements.
+fn assert_block<F: BlockFormat>(block: &[u8], out: &[f32]) {
+    assert_eq!(
+        block.len(),
+        F::BLOCK_BYTES,
+        "bytes in a block of {}",
+        F::NAME
+    );
+    assert_eq!(
+        out.len(),
+        F::BLOCK_ELEMS,
+        "elements in a block of {}",
+        F::NAME
+    );
+}
+
+/// Panics unless an integer view was asked of one block's bytes.
+fn assert_block_bytes<F: BlockFormat>(block: &[u8]) {
+    assert_eq!(
+        block.len(),
+        F::BLOCK_BYTES,
+        "bytes in a block of {}",
+        F::NAME
+    );
+}
+
+/// The F16 field at `offset`, widened.
+fn f16_at(block: &[u8], offset: usize) -> f32 {
+    guild_numerics::convert::f16_to_f32(u16::from_le_bytes([block[offset], block[offset + 1]]))
+}
+
+/// Makes a NaN canonical, so that a NaN scale does not leak its payload or sign through a product.
+fn canonical(value: f32) -> f32 {
+    if value.is_nan() {
+        guild_numerics::convert::CANONICAL_NAN_F32
+    } else {
+        value
+    }
+}

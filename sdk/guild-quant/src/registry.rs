@@ -1,0 +1,86 @@
+//! All weight formats as data, for code that holds a type number or a name and no Rust type.
+//!
+//! A new format is one file under `format/` and one line here.
+
+use crate::activation::Activation;
+use crate::format::{
+    Bf16, BlockFormat, BlockIntegers, F16, F32, LengthMismatch, Q4_0, Q4K, Q5K, Q6K, Q8_0,
+    QuantisedFormat, decode_row,
+};
+
+/// One weight format.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// The format's name, such as `ggml.q4_K`.
+    pub name: &'static str,
+    /// The tensor type number in a GGUF file.
+    pub ggml_type: u32,
+    /// Elements in a block.
+    pub block_elems: usize,
+    /// Bytes in a block.
+    pub block_bytes: usize,
+    /// Decodes a row of whole blocks; see [`decode_row`].
+    pub decode_row: fn(&[u8], &mut [f32]) -> Result<(), LengthMismatch>,
+    /// What the exact quantised dot needs; `None` where the weights are floats.
+    pub quantised: Option<Quantised>,
+}
+
+/// The part of a [`Format`] that only quantised formats have.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantised {
+    /// The format that activations are rounded to.
+    pub activation: Activation,
+    /// Reads the integers of one block; see [`QuantisedFormat::integers`], its panic included.
+    pub integers: fn(&[u8], &mut BlockIntegers),
+}
+
+/// Every format, in ascending order of the type number.
+#[must_use]
+pub fn formats() -> &'static [Format] {
+    static FORMATS: [Format; 8] = [
+        float::<F32>(),
+        float::<F16>(),
+        quantised::<Q4_0>(),
+        quantised::<Q8_0>(),
+        quantised::<Q4K>(),
+        quantised::<Q5K>(),
+        quantised::<Q6K>(),
+        float::<Bf16>(),
+    ];
+    &FORMATS
+}
+
+/// The format with this type number in a GGUF file, if guild has it.
+#[must_use]
+pub fn format_by_ggml_type(ggml_type: u32) -> Option<&'static Format> {
+    formats()
+        .iter()
+        .find(|format| format.ggml_type == ggml_type)
+}
+
+/// The format with this name, if guild has it. Names are compared exactly.
+#[must_use]
+pub fn format_by_name(name: &str) -> Option<&'static Format> {
+    formats().iter().find(|format| format.name == name)
+}
+
+const fn float<F: BlockFormat>() -> Format {
+    Format {
+        name: F::NAME,
+        ggml_type: F::GGML_TYPE,
+        block_elems: F::BLOCK_ELEMS,
+        block_bytes: F::BLOCK_BYTES,
+        decode_row: decode_row::<F>,
+        quantised: None,
+    }
+}
+
+const fn quantised<F: QuantisedFormat>() -> Format {
+    Format {
+        quantised: Some(Quantised {
+            activation: F::ACTIVATION,
+            integers: F::integers,
+        }),
+        ..float::<F>()
+    }
+}
