@@ -2,7 +2,8 @@
 //!
 //! This crate is the one source of the contract. One module is one header: `abi` becomes
 //! `include/guild/abi.h`, and so on. Type names are the C names, so that both languages and every
-//! document say the same word. The crate holds data types only; it calls nothing.
+//! document say the same word. The crate holds data types only; it calls no
+//! plugin. `text` reads and writes the two text types for Rust code on both sides.
 //!
 //! Layout law: 64-bit little-endian; fixed-width integers; no enums, booleans or bit-fields; all
 //! padding is a named field; sizes are multiples of 8. A struct starts with its `size`. A reader
@@ -12,7 +13,7 @@
 //! Thread tags on functions: `[serial]` the host serialises calls per plugin; `[any]` any thread,
 //! concurrently; `[inst]` one thread at a time per instance, no thread affinity.
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![allow(non_camel_case_types)]
 
 pub mod abi;
@@ -22,3 +23,4 @@ pub mod counters;
 pub mod device;
 pub mod ops;
 pub mod runner;
+pub mod text;
