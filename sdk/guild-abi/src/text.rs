@@ -87,10 +87,12 @@ impl ErrorText {
     pub fn text(&self) -> &str {
         let len = (self.raw.len as usize).min(ERROR_TEXT_BYTES);
         let bytes = &self.buffer[..len];
-        match core::str::from_utf8(bytes) {
+        let text = match core::str::from_utf8(bytes) {
             Ok(text) => text,
             Err(cut) => core::str::from_utf8(&bytes[..cut.valid_up_to()]).unwrap_or(""),
-        }
+        };
+        // A callee that cut at a character may have left zero bytes before the end.
+        text.trim_end_matches('\0')
     }
 }
 
