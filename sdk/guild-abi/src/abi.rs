@@ -524,7 +524,7 @@ pub struct guild_bounds {
     pub reserved: [u64; 3],
 }
 
-/// One operation that a plugin provides. 192 bytes.
+/// One operation that a plugin provides. 176 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[cfg_attr(guild_layout_check, derive(abi_stable::StableAbi))]
@@ -559,7 +559,7 @@ pub struct guild_op_desc {
     pub reserved: [u64; 4],
 }
 
-/// What the host asks a provider for. 144 bytes.
+/// What the host asks a provider for. 128 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[cfg_attr(guild_layout_check, derive(abi_stable::StableAbi))]

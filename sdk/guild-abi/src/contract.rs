@@ -4,7 +4,7 @@
 //! `guild_op_desc.contract` carries: a provider built against another text is refused. The header
 //! `guild/core_ops.h` gets the hashes as initialisers.
 
-use crate::core_ops::*;
+use super::core_ops::*;
 
 /// What host, plugins and documents agree on for one core operation.
 #[derive(Clone, Copy, Debug)]
@@ -201,6 +201,18 @@ pub const MOE_EXPERTS: CoreOp = CoreOp {
     ],
 };
 
+/// `guild.core.concat@1`.
+pub const CONCAT: CoreOp = CoreOp {
+    number: GUILD_OP_CONCAT,
+    name: "guild.core.concat",
+    version: 1,
+    contract: "guild.core.concat@1; in a:f32[n,p] b:f32[n,q]; out y:f32[n,p+q]; params none; state none; alias none; class exact",
+    hash: [
+        89, 186, 118, 152, 238, 117, 25, 178, 218, 83, 194, 161, 34, 121, 107, 62, 35, 62, 128,
+        179, 26, 54, 113, 112, 1, 159, 196, 44, 181, 244, 201, 134,
+    ],
+};
+
 /// Every core operation, by number.
 pub const CORE_OPS: &[CoreOp] = &[
     EMBEDDING,
@@ -218,6 +230,7 @@ pub const CORE_OPS: &[CoreOp] = &[
     GATED_DELTA,
     MOE_ROUTE,
     MOE_EXPERTS,
+    CONCAT,
 ];
 
 /// The core operation with this name and version.

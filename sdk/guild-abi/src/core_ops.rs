@@ -32,6 +32,8 @@ pub const GUILD_OP_GATED_DELTA: u32 = 13;
 pub const GUILD_OP_MOE_ROUTE: u32 = 14;
 /// Number of `guild.core.moe_experts@1`.
 pub const GUILD_OP_MOE_EXPERTS: u32 = 15;
+/// Number of `guild.core.concat@1`.
+pub const GUILD_OP_CONCAT: u32 = 16;
 
 /// Parameters of `rms_norm`, `gated_rms_norm` and `l2_norm`. 16 bytes.
 #[repr(C)]

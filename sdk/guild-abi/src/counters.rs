@@ -1,6 +1,6 @@
 //! Extension `guild.counters/1`, proof of execution: becomes `guild/counters.h`.
 
-use crate::abi::{guild_hdr, guild_status};
+use super::abi::{guild_hdr, guild_status};
 use core::ffi::c_void;
 
 /// What one operation of a plugin has run since it was loaded. 24 bytes.

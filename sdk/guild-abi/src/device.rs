@@ -3,7 +3,7 @@
 //!
 //! Host memory is the host's own device, number 0, and needs no provider.
 
-use crate::abi::{guild_err, guild_hdr, guild_status, guild_str, guild_stream};
+use super::abi::{guild_err, guild_hdr, guild_status, guild_str, guild_stream};
 use core::ffi::c_void;
 
 /// Copy direction: host to device.
@@ -13,7 +13,7 @@ pub const GUILD_COPY_DEVICE_TO_HOST: u32 = 2;
 /// Copy direction: within one device.
 pub const GUILD_COPY_DEVICE_TO_DEVICE: u32 = 3;
 
-/// What a device is. 120 bytes.
+/// What a device is. 112 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[cfg_attr(guild_layout_check, derive(abi_stable::StableAbi))]
@@ -59,7 +59,7 @@ pub struct guild_launch {
     pub block: [u32; 3],
 }
 
-/// Plugin extension `guild.device/1`. 184 bytes.
+/// Plugin extension `guild.device/1`. 200 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[cfg_attr(guild_layout_check, derive(abi_stable::StableAbi))]

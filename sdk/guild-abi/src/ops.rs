@@ -1,6 +1,6 @@
 //! Extension `guild.ops/1`, operations for plugins and tools: becomes `guild/ops.h`.
 
-use crate::abi::{
+use super::abi::{
     guild_bounds, guild_err, guild_exec, guild_execute_fn, guild_hdr, guild_op_req,
     guild_scratch_slot, guild_status, guild_str,
 };

@@ -3,7 +3,7 @@
 //! A runner describes, the host executes. `describe` reads a model's metadata and calls the host's
 //! builder; it never sees weights or activations. Every call here is cold.
 
-use crate::abi::{guild_err, guild_hdr, guild_status, guild_str};
+use super::abi::{guild_err, guild_hdr, guild_status, guild_str};
 use core::ffi::c_void;
 
 /// A dimension that stands for the rows of a call.
@@ -49,7 +49,7 @@ pub struct guild_tensor_info {
     pub name: guild_str,
 }
 
-/// The model file as a runner sees it. 104 bytes.
+/// The model file as a runner sees it. 96 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 #[cfg_attr(guild_layout_check, derive(abi_stable::StableAbi))]
