@@ -1,0 +1,544 @@
+//! The C tables of `guild.runner/1`, on both sides: the host's model and builder behind safe traits,
+//! and the plugin's table made from `dyn Runner`s. All unsafe code of `runner` is here.
+#![allow(unsafe_code)]
+
+use super::builder::{Builder, BuilderTarget, NodeCall, Params, ViewCall};
+use super::model::{Model, ModelSource, TensorInfo};
+use super::shape::Shape;
+use super::{DescribeParams, Runner};
+use crate::kernel::Failure;
+use core::ffi::c_void;
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU64, Ordering};
+use guild_abi::abi::*;
+use guild_abi::counters::guild_counter;
+use guild_abi::runner::*;
+use guild_abi::text::{ErrorText, write_error};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A plugin instance, the type behind `guild_plugin_v1.self_`, that has runners.
+pub(crate) trait HasRunners: Sync + 'static {
+    /// Its runners.
+    fn runners(&self) -> &RunnerTable;
+}
+
+/// A plugin's runners as the host sees them, with their call counters.
+pub(crate) struct RunnerTable {
+    table: guild_runner_v1,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    runner: &'static dyn Runner,
+    /// The architectures, separated by spaces, as the C struct wants them.
+    architectures: String,
+    calls: AtomicU64,
+}
+
+impl RunnerTable {
+    /// The table for a plugin whose `self_` points to a `P`.
+    pub(crate) fn new<P: HasRunners>(runners: &[&'static dyn Runner]) -> RunnerTable {
+        let entries: Vec<Entry> = runners
+            .iter()
+            .map(|runner| Entry {
+                runner: *runner,
+                architectures: runner.architectures().join(" "),
+                calls: AtomicU64::new(0),
+            })
+            .collect();
+        RunnerTable {
+            table: guild_runner_v1 {
+                h: guild_hdr::new(size_of::<guild_runner_v1>(), GUILD_KIND_EXTENSION),
+                runner_count: entries.len() as u32,
+                reserved0: 0,
+                info: Some(info::<P>),
+                matches: Some(matches::<P>),
+                describe: Some(describe::<P>),
+                reserved: [0; 3],
+            },
+            entries,
+        }
+    }
+
+    /// What `get_extension("guild.runner/1")` gives; null without runners. Lives as long as `self`.
+    pub(crate) fn extension(&self) -> *const guild_runner_v1 {
+        if self.entries.is_empty() {
+            core::ptr::null()
+        } else {
+            &self.table
+        }
+    }
+
+    /// Calls of `describe` on runner `index` that succeeded, for `guild.counters/1`.
+    pub(crate) fn counter(&self, index: u32) -> Option<guild_counter> {
+        Some(guild_counter {
+            size: size_of::<guild_counter>() as u32,
+            reserved: 0,
+            calls: self
+                .entries
+                .get(index as usize)?
+                .calls
+                .load(Ordering::Relaxed),
+            rows: 0,
+        })
+    }
+
+    fn entry(&self, index: u32) -> Result<&Entry, Failure> {
+        self.entries.get(index as usize).ok_or_else(|| {
+            let count = self.entries.len();
+            Failure::invalid(format!("runner {index} of a plugin that has {count}"))
+        })
+    }
+}
+
+unsafe extern "C" fn info<P: HasRunners>(
+    self_: *mut c_void,
+    index: u32,
+    out: *mut guild_runner_desc,
+    err: *mut guild_err,
+) -> guild_status {
+    // SAFETY: the host passes the `self_` of this plugin, which points to a live `P`.
+    let plugin = unsafe { &*self_.cast::<P>() };
+    let outcome = caught(|| {
+        let entry = plugin.runners().entry(index)?;
+        let desc = guild_runner_desc {
+            h: guild_hdr::new(size_of::<guild_runner_desc>(), GUILD_KIND_RECORD),
+            id: guild_str::new(entry.runner.id()),
+            architectures: guild_str::new(&entry.architectures),
+            reserved: [0; 3],
+        };
+        // SAFETY: the host passes a writable struct whose header says how long it is.
+        unsafe { write_record(out, &desc) }?;
+        Ok(GUILD_STATUS_OK)
+    });
+    // SAFETY: `err` is the host's buffer or null.
+    unsafe { reported(outcome, err) }
+}
+
+unsafe extern "C" fn matches<P: HasRunners>(
+    self_: *mut c_void,
+    index: u32,
+    model: *const guild_model_v1,
+    score: *mut i32,
+    err: *mut guild_err,
+) -> guild_status {
+    // SAFETY: the host passes the `self_` of this plugin, which points to a live `P`.
+    let plugin = unsafe { &*self_.cast::<P>() };
+    let outcome = caught(|| {
+        let entry = plugin.runners().entry(index)?;
+        // SAFETY: the host's table and what its functions give live during this call.
+        let source = unsafe { HostModel::new(model) }?;
+        let found = entry
+            .runner
+            .matches(&Model::new(&source))
+            .filter(|found| *found > 0);
+        let Some(found) = found else {
+            return Ok(GUILD_STATUS_DECLINED);
+        };
+        if score.is_null() {
+            return Err(Failure::invalid("no place for the score"));
+        }
+        // SAFETY: not null, and the host's to write.
+        unsafe { score.write(found) };
+        Ok(GUILD_STATUS_OK)
+    });
+    // SAFETY: `err` is the host's buffer or null.
+    unsafe { reported(outcome, err) }
+}
+
+unsafe extern "C" fn describe<P: HasRunners>(
+    self_: *mut c_void,
+    index: u32,
+    model: *const guild_model_v1,
+    params: *const guild_describe_params,
+    builder: *const guild_builder_v1,
+    err: *mut guild_err,
+) -> guild_status {
+    // SAFETY: the host passes the `self_` of this plugin, which points to a live `P`.
+    let plugin = unsafe { &*self_.cast::<P>() };
+    let outcome = caught(|| {
+        let entry = plugin.runners().entry(index)?;
+        // SAFETY: the host's tables and what their functions give live during this call.
+        let (source, params, mut target) = unsafe {
+            let params = read_record(params, GUILD_KIND_RECORD)?;
+            (HostModel::new(model)?, params, HostBuilder::new(builder)?)
+        };
+        let model = Model::new(&source);
+        let params = DescribeParams {
+            context: params.context,
+        };
+        let mut builder = Builder::new(&mut target, &model);
+        entry.runner.describe(&model, &params, &mut builder)?;
+        entry.calls.fetch_add(1, Ordering::Relaxed);
+        Ok(GUILD_STATUS_OK)
+    });
+    // SAFETY: `err` is the host's buffer or null.
+    unsafe { reported(outcome, err) }
+}
+
+/// Runs a runner's code; a panic becomes a failure and never crosses the wall.
+fn caught(call: impl FnOnce() -> Result<guild_status, Failure>) -> Result<guild_status, Failure> {
+    // A runner is stateless and the host drops the half-described graph, so nothing torn survives.
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| {
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no text".to_owned());
+        Err(Failure::panic(format!("the runner panicked: {text}")))
+    })
+}
+
+/// # Safety
+/// `err` is null or a `guild_err` that may be written, with `cap` writable bytes at `buf`.
+unsafe fn reported(outcome: Result<guild_status, Failure>, err: *mut guild_err) -> guild_status {
+    match outcome {
+        Ok(status) => status,
+        Err(failure) => {
+            // SAFETY: the caller's promise.
+            unsafe { write_error(err, failure.status, format_args!("{}", failure.text)) };
+            failure.status
+        }
+    }
+}
+
+/// A struct of the ABI that starts with a header and may be longer or shorter on the other side.
+///
+/// # Safety
+/// `repr(C)`, starts with a `guild_hdr`, and all-zero bytes are a valid value.
+unsafe trait Record: Copy {}
+// SAFETY: integers, pointers and optional functions after a header.
+unsafe impl Record for guild_model_v1 {}
+// SAFETY: integers, pointers and optional functions after a header.
+unsafe impl Record for guild_builder_v1 {}
+// SAFETY: integers after a header.
+unsafe impl Record for guild_describe_params {}
+// SAFETY: integers and text after a header.
+unsafe impl Record for guild_runner_desc {}
+
+/// Copies the part of a record that both sides know; the rest reads as zero.
+///
+/// # Safety
+/// `from` is null, or points to a record whose header gives its readable bytes.
+unsafe fn read_record<T: Record>(from: *const T, kind: u16) -> Result<T, Failure> {
+    if from.is_null() {
+        return Err(Failure::invalid("a null record"));
+    }
+    // SAFETY: not null; every record starts with a header.
+    let header = unsafe { from.cast::<guild_hdr>().read() };
+    let size = header.size as usize;
+    if header.kind != kind || size < size_of::<guild_hdr>() {
+        let text = format!("a record of kind {} and {size} bytes", header.kind);
+        return Err(Failure::invalid(text));
+    }
+    if header.flags & GUILD_FLAGS_MUST_UNDERSTAND != 0 {
+        let text = format!("a record with unknown flags {:#06x}", header.flags);
+        return Err(Failure::new(GUILD_STATUS_ERR_ABI, text));
+    }
+    let mut record = core::mem::MaybeUninit::<T>::zeroed();
+    let known = size.min(size_of::<T>());
+    // SAFETY: `known` bytes are readable by the header's word and fit `record`; zero is valid for the
+    // rest, as `Record` promises.
+    unsafe {
+        core::ptr::copy_nonoverlapping(from.cast::<u8>(), record.as_mut_ptr().cast::<u8>(), known);
+        Ok(record.assume_init())
+    }
+}
+
+/// Writes the part of a record that the other side has room for; its own header says how much.
+///
+/// # Safety
+/// `to` is null, or points to a record whose header gives its writable bytes.
+unsafe fn write_record<T: Record>(to: *mut T, record: &T) -> Result<(), Failure> {
+    if to.is_null() {
+        return Err(Failure::invalid("a null record"));
+    }
+    // SAFETY: not null; every record starts with a header that the caller filled in.
+    let size = unsafe { (*to.cast::<guild_hdr>()).size } as usize;
+    if size < size_of::<guild_hdr>() {
+        return Err(Failure::invalid(format!("a record of {size} bytes")));
+    }
+    let known = size.min(size_of::<T>());
+    // SAFETY: `known` bytes are writable by the header's word and readable in `record`.
+    unsafe {
+        let from: *const T = record;
+        core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), known);
+        // The record may be longer than this side knows; its length stays its owner's word.
+        (*to.cast::<guild_hdr>()).size = size as u32;
+    }
+    Ok(())
+}
+
+/// The host's model table. Its functions are called from the thread of the call that it came with.
+struct HostModel<'a> {
+    table: guild_model_v1,
+    architecture: &'a str,
+    call: PhantomData<&'a guild_model_v1>,
+}
+
+impl HostModel<'_> {
+    /// # Safety
+    /// `table` is null, or a model table that lives, with all text that it gives, for `'a`.
+    unsafe fn new<'a>(table: *const guild_model_v1) -> Result<HostModel<'a>, Failure> {
+        // SAFETY: the caller's promise.
+        let table = unsafe { read_record(table, GUILD_KIND_EXTENSION) }?;
+        // SAFETY: the caller promises that the text lives for `'a`.
+        let architecture = unsafe { table.architecture.as_str() };
+        Ok(HostModel {
+            table,
+            architecture: architecture
+                .ok_or_else(|| Failure::invalid("an architecture name that isn't UTF-8"))?,
+            call: PhantomData,
+        })
+    }
+}
+
+impl ModelSource for HostModel<'_> {
+    fn architecture(&self) -> &str {
+        self.architecture
+    }
+
+    fn length(&self, key: &str) -> Result<u64, guild_status> {
+        let function = self.table.length.ok_or(GUILD_STATUS_ERR_ABI)?;
+        let mut out = 0;
+        // SAFETY: the host's own function and context; the key and `out` outlive the call.
+        let status = unsafe { function(self.table.ctx, guild_str::new(key), &mut out) };
+        checked(status).map(|()| out)
+    }
+
+    fn unsigned(&self, key: &str, index: u64) -> Result<u64, guild_status> {
+        let function = self.table.get_u64.ok_or(GUILD_STATUS_ERR_ABI)?;
+        let mut out = 0;
+        // SAFETY: the host's own function and context; the key and `out` outlive the call.
+        let status = unsafe { function(self.table.ctx, guild_str::new(key), index, &mut out) };
+        checked(status).map(|()| out)
+    }
+
+    fn number(&self, key: &str, index: u64) -> Result<f64, guild_status> {
+        let function = self.table.get_f64.ok_or(GUILD_STATUS_ERR_ABI)?;
+        let mut out = 0.0;
+        // SAFETY: the host's own function and context; the key and `out` outlive the call.
+        let status = unsafe { function(self.table.ctx, guild_str::new(key), index, &mut out) };
+        checked(status).map(|()| out)
+    }
+
+    fn text(&self, key: &str, index: u64) -> Result<&str, guild_status> {
+        let function = self.table.get_str.ok_or(GUILD_STATUS_ERR_ABI)?;
+        let mut out = guild_str::EMPTY;
+        // SAFETY: the host's own function and context; the key and `out` outlive the call.
+        let status = unsafe { function(self.table.ctx, guild_str::new(key), index, &mut out) };
+        checked(status)?;
+        // SAFETY: the text is valid while the model is, and the model outlives `self`.
+        unsafe { out.as_str() }.ok_or(GUILD_STATUS_ERR_INVALID)
+    }
+
+    fn tensor(&self, name: &str) -> Result<TensorInfo, guild_status> {
+        let function = self.table.tensor.ok_or(GUILD_STATUS_ERR_ABI)?;
+        let mut out = guild_tensor_info {
+            size: size_of::<guild_tensor_info>() as u32,
+            format: 0,
+            rank: 0,
+            reserved: 0,
+            shape: [0; 6],
+            byte_len: 0,
+            name: guild_str::EMPTY,
+        };
+        // SAFETY: the host's own function and context; the name and `out` outlive the call, and
+        // `out.size` says how long it is.
+        let status = unsafe { function(self.table.ctx, guild_str::new(name), &mut out) };
+        checked(status)?;
+        let axes = out.shape.get(..out.rank as usize);
+        Ok(TensorInfo {
+            format: out.format,
+            shape: axes.and_then(Shape::new).ok_or(GUILD_STATUS_ERR_INTERNAL)?,
+            byte_len: out.byte_len,
+        })
+    }
+}
+
+/// The host's builder table.
+struct HostBuilder {
+    table: guild_builder_v1,
+}
+
+impl HostBuilder {
+    /// # Safety
+    /// `table` is null, or a builder table that lives as long as the result is used.
+    unsafe fn new(table: *const guild_builder_v1) -> Result<HostBuilder, Failure> {
+        // SAFETY: the caller's promise.
+        let table = unsafe { read_record(table, GUILD_KIND_EXTENSION) }?;
+        Ok(HostBuilder { table })
+    }
+}
+
+impl BuilderTarget for HostBuilder {
+    fn section(&mut self, kind: u32, name: &str) -> Result<(), Failure> {
+        let function = present("section", self.table.section)?;
+        let desc = guild_section_desc {
+            h: guild_hdr::new(size_of::<guild_section_desc>(), GUILD_KIND_RECORD),
+            kind,
+            reserved0: 0,
+            name: guild_str::new(name),
+            reserved: 0,
+        };
+        // SAFETY: the host's own function and context; the record outlives the call.
+        answered("section", |err| unsafe {
+            function(self.table.ctx, &desc, err)
+        })
+    }
+
+    fn weight(&mut self, name: &str) -> Result<u32, Failure> {
+        let function = present("weight", self.table.weight)?;
+        let mut value = 0;
+        // SAFETY: the host's own function and context; name and `value` outlive the call.
+        answered("weight", |err| unsafe {
+            function(self.table.ctx, guild_str::new(name), &mut value, err)
+        })?;
+        Ok(value)
+    }
+
+    fn input(&mut self, kind: u32, hidden: u64) -> Result<u32, Failure> {
+        let function = present("input", self.table.input)?;
+        let mut value = 0;
+        // SAFETY: the host's own function and context; `value` outlives the call.
+        answered("input", |err| unsafe {
+            function(self.table.ctx, kind, hidden, &mut value, err)
+        })?;
+        Ok(value)
+    }
+
+    fn state(&mut self, kind: u32, format: u32, axes: &[u64], name: &str) -> Result<u32, Failure> {
+        let function = present("state", self.table.state)?;
+        let mut shape = [0; 4];
+        let room = shape
+            .get_mut(..axes.len())
+            .ok_or_else(|| Failure::internal(format!("state {name} has {} axes", axes.len())))?;
+        room.copy_from_slice(axes);
+        let desc = guild_state_desc {
+            h: guild_hdr::new(size_of::<guild_state_desc>(), GUILD_KIND_RECORD),
+            kind,
+            format,
+            rank: axes.len() as u32,
+            reserved: 0,
+            shape,
+            name: guild_str::new(name),
+        };
+        let mut state = 0;
+        // SAFETY: the host's own function and context; record and `state` outlive the call.
+        answered("state", |err| unsafe {
+            function(self.table.ctx, &desc, &mut state, err)
+        })?;
+        Ok(state)
+    }
+
+    fn view(&mut self, view: &ViewCall) -> Result<u32, Failure> {
+        let function = present("view", self.table.view)?;
+        let desc = guild_view_desc {
+            h: guild_hdr::new(size_of::<guild_view_desc>(), GUILD_KIND_RECORD),
+            source: view.source,
+            rank: view.shape.axes().len() as u32,
+            offset: view.offset,
+            shape: view.shape.padded(),
+            stride: view.stride,
+            reserved: [0; 4],
+        };
+        let mut value = 0;
+        // SAFETY: the host's own function and context; record and `value` outlive the call.
+        answered("view", |err| unsafe {
+            function(self.table.ctx, &desc, &mut value, err)
+        })?;
+        Ok(value)
+    }
+
+    fn op(&mut self, node: &NodeCall<'_>) -> Result<Vec<u32>, Failure> {
+        let function = present("op", self.table.op)?;
+        let outputs: Vec<guild_value_desc> = node
+            .outputs
+            .iter()
+            .map(|(format, shape)| guild_value_desc {
+                size: size_of::<guild_value_desc>() as u32,
+                format: *format,
+                rank: shape.axes().len() as u32,
+                reserved: 0,
+                shape: shape.padded(),
+            })
+            .collect();
+        let (params, params_size) = params_of(&node.params);
+        let desc = guild_node_desc {
+            h: guild_hdr::new(size_of::<guild_node_desc>(), GUILD_KIND_RECORD),
+            op: guild_str::new(node.operation),
+            name: guild_str::new(node.name),
+            params,
+            params_size,
+            inputs: node.inputs.as_ptr(),
+            states: node.states.as_ptr(),
+            outputs: outputs.as_ptr(),
+            n_in: node.inputs.len() as u32,
+            n_state: node.states.len() as u32,
+            n_out: outputs.len() as u32,
+            layer: node.layer,
+            output_stride: size_of::<guild_value_desc>() as u64,
+        };
+        let mut values = vec![0; outputs.len()];
+        // SAFETY: the host's own function and context; the record, what it points to and `values`,
+        // which has `n_out` entries, outlive the call.
+        answered("op", |err| unsafe {
+            function(self.table.ctx, &desc, values.as_mut_ptr(), err)
+        })?;
+        Ok(values)
+    }
+
+    fn output(&mut self, kind: u32, value: u32) -> Result<(), Failure> {
+        let function = present("output", self.table.output)?;
+        // SAFETY: the host's own function and context.
+        answered("output", |err| unsafe {
+            function(self.table.ctx, kind, value, err)
+        })
+    }
+}
+
+/// Where a parameter struct lies, and its bytes.
+fn params_of(params: &Params<'_>) -> (*const c_void, u64) {
+    fn at<T>(params: &T) -> (*const c_void, u64) {
+        let from: *const T = params;
+        (from.cast(), size_of::<T>() as u64)
+    }
+    match params {
+        Params::None => (core::ptr::null(), 0),
+        Params::Norm(params) => at(params),
+        Params::Rope(params) => at(params),
+        Params::Attention(params) => at(params),
+        Params::Conv(params) => at(params),
+        Params::Delta(params) => at(params),
+        Params::Route(params) => at(params),
+        Params::Experts(params) => at(params),
+        Params::Words(words) => (words.as_ptr().cast(), size_of_val(*words) as u64),
+    }
+}
+
+/// A function of the host's table, or the failure that it is absent.
+fn present<F>(name: &str, function: Option<F>) -> Result<F, Failure> {
+    function.ok_or_else(|| {
+        let text = format!("this host's builder has no `{name}`; use a newer host");
+        Failure::new(GUILD_STATUS_ERR_ABI, text)
+    })
+}
+
+/// Calls the host and turns its answer and text into a result.
+fn answered(name: &str, call: impl FnOnce(*mut guild_err) -> guild_status) -> Result<(), Failure> {
+    let mut error = ErrorText::new();
+    let status = call(error.as_raw());
+    checked(status).map_err(|status| match error.text() {
+        "" => Failure::new(status, format!("the host's `{name}` gave status {status}")),
+        text => Failure::new(status, text.to_owned()),
+    })
+}
+
+/// `OK`, or an error status; a soft outcome isn't one that these calls have.
+fn checked(status: guild_status) -> Result<(), guild_status> {
+    match status {
+        GUILD_STATUS_OK => Ok(()),
+        negative if negative < 0 => Err(negative),
+        _ => Err(GUILD_STATUS_ERR_INTERNAL),
+    }
+}
