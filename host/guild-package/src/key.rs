@@ -1,0 +1,368 @@
+//! Keys: public keys that passed every check, their ids, the public record a publisher hands out, and
+//! the secret seed file.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::str::FromStr;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use ed25519_dalek::{SigningKey, VerifyingKey};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::digest::{Digest, from_hex, to_hex};
+use crate::error::{Error, Result};
+use crate::json;
+use crate::limits::SMALL_FILE_MAX_BYTES;
+use crate::outside;
+use crate::text::{Invalid, PlainText};
+
+/// A signature algorithm. It is a property of a trusted key, never chosen by a bundle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Algorithm {
+    /// Ed25519 under the strict rule of `docs/package-format.md`, section 6.
+    #[serde(rename = "ed25519")]
+    Ed25519,
+}
+
+/// A key's identity: `gk1-` and the SHA-256 of algorithm and public key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct KeyId(Digest);
+
+/// An Ed25519 public key that is canonical, of large order and free of torsion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct PublicKey(VerifyingKey);
+
+/// What a publisher hands out: the public key and who it says it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeyRecord {
+    /// Always 1.
+    pub schema: u64,
+    /// The key's id; must follow from the key.
+    pub id: KeyId,
+    /// The algorithm.
+    pub alg: Algorithm,
+    /// The key, in base64.
+    pub public: PublicKey,
+    /// A name for people.
+    pub label: PlainText,
+    /// Who holds the key. Two keys of one operator count once where a policy asks for distinct ones.
+    pub operator: PlainText,
+    /// Whether the key was made by a test or demonstration and protects nothing.
+    pub test_identity: bool,
+}
+
+/// The 32-byte secret of a key, wiped when dropped.
+pub struct SecretSeed(Zeroizing<[u8; 32]>);
+
+/// What [`keygen`] is to write.
+#[derive(Clone, Debug)]
+pub struct KeygenOptions {
+    /// A name for people.
+    pub label: PlainText,
+    /// Who holds the key.
+    pub operator: PlainText,
+    /// Marks the key as made for a test or demonstration.
+    pub test_identity: bool,
+}
+
+/// Makes a key: the secret seed goes to `seed_file` (new, mode 0600), the public record to
+/// `record_file` (new). Both are durable on return.
+///
+/// # Errors
+/// [`Error::Io`] if a file exists or cannot be written; no seed file is left without its record.
+pub fn keygen(seed_file: &Path, record_file: &Path, options: &KeygenOptions) -> Result<KeyRecord> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    getrandom::fill(bytes.as_mut_slice()).map_err(|_| Error::Io {
+        action: "read random bytes for",
+        path: seed_file.to_owned(),
+        source: std::io::Error::other("the operating system gave none"),
+    })?;
+    let seed = SecretSeed(bytes);
+    let public = seed.public_key()?;
+    let record = KeyRecord {
+        schema: 1,
+        id: public.id(),
+        alg: Algorithm::Ed25519,
+        public,
+        label: options.label.clone(),
+        operator: options.operator.clone(),
+        test_identity: options.test_identity,
+    };
+    seed.write(seed_file)?;
+    if let Err(error) = record.write(record_file) {
+        // The seed was made a moment ago and nobody has used it.
+        let _ = std::fs::remove_file(seed_file);
+        return Err(error);
+    }
+    Ok(record)
+}
+
+impl KeyId {
+    /// The id of a public key: SHA-256 of `"guild-key-v1" 00 alg key`, with 0x01 for Ed25519.
+    #[must_use]
+    pub fn of(public: &[u8; 32]) -> Self {
+        let mut body = b"guild-key-v1\x00\x01".to_vec();
+        body.extend(public);
+        Self(Digest::of(&body))
+    }
+
+    /// The first 20 characters, for tables.
+    #[must_use]
+    pub fn short(&self) -> String {
+        self.to_string().chars().take(20).collect()
+    }
+
+    /// Whether `text` is the id or a prefix of it with at least 12 digits after `gk1-`.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        const PREFIX_BYTES_MIN: usize = "gk1-".len() + 12;
+        text.len() >= PREFIX_BYTES_MIN && self.to_string().starts_with(text)
+    }
+
+    /// The first 128 bits as eight words that can be read aloud: consonant, vowel, consonant, vowel,
+    /// consonant for each 16 bits (the proquint alphabet).
+    #[must_use]
+    pub fn words(&self) -> String {
+        const CONSONANTS: &[u8; 16] = b"bdfghjklmnprstvz";
+        const VOWELS: &[u8; 4] = b"aiou";
+        let consonant = |bits: u16| char::from(CONSONANTS[usize::from(bits & 15)]);
+        let vowel = |bits: u16| char::from(VOWELS[usize::from(bits & 3)]);
+        let (pairs, _) = self.0.as_bytes()[..16].as_chunks::<2>();
+        let word = |pair: &[u8; 2]| {
+            let bits = u16::from_be_bytes(*pair);
+            let letters = [
+                consonant(bits >> 12),
+                vowel(bits >> 10),
+                consonant(bits >> 6),
+                vowel(bits >> 4),
+                consonant(bits),
+            ];
+            String::from_iter(letters)
+        };
+        pairs.iter().map(word).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl PublicKey {
+    /// Checks a public key (`docs/package-format.md`, step 6.1).
+    ///
+    /// # Errors
+    /// [`Error::KeyUnacceptable`] for bytes that are no point, a second spelling of a point, a point
+    /// of small order, or a point with a torsion part.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self> {
+        let unacceptable = |reason| Error::KeyUnacceptable { reason };
+        let key = VerifyingKey::from_bytes(bytes)
+            .map_err(|_| unacceptable("it is not a point of the curve"))?;
+        let point = key.to_edwards();
+        if point.compress().as_bytes() != bytes {
+            return Err(unacceptable(
+                "it is not the canonical encoding of its point",
+            ));
+        }
+        if key.is_weak() {
+            return Err(unacceptable(
+                "it has small order, so it would accept forged signatures",
+            ));
+        }
+        if !point.is_torsion_free() {
+            return Err(unacceptable("it has a torsion part"));
+        }
+        Ok(Self(key))
+    }
+
+    /// The 32 bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
+    /// The key's id.
+    #[must_use]
+    pub fn id(&self) -> KeyId {
+        KeyId::of(self.as_bytes())
+    }
+
+    pub(crate) const fn verifying_key(&self) -> &VerifyingKey {
+        &self.0
+    }
+}
+
+impl KeyRecord {
+    /// Reads and checks a record.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a text that is not a record or an id that is not the key's,
+    /// [`Error::Io`] if reading fails.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = outside::read_limited(path, SMALL_FILE_MAX_BYTES)?;
+        Self::decode(&bytes)
+    }
+
+    /// As [`Self::read`], from bytes.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
+        let what = "the key record";
+        let record: Self = json::decode(what, bytes)?;
+        if record.schema != 1 {
+            return Err(Error::malformed(what, "schema is not 1"));
+        }
+        if record.id != record.public.id() {
+            return Err(Error::malformed(what, "id is not the id of the public key"));
+        }
+        Ok(record)
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        let mut bytes = json::encode("the key record", self)?;
+        bytes.push(b'\n');
+        outside::create_durable(path, 0o644, |file| {
+            file.write_all(&bytes).map_err(Error::io("write", path))
+        })
+    }
+}
+
+impl SecretSeed {
+    /// Reads a seed file made by [`keygen`].
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if others may read the file, it belongs to somebody else, or it is no seed file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = outside::open_regular(path)?;
+        check_private(&file, path)?;
+        let bytes = Zeroizing::new(outside::read_file_limited(
+            &file,
+            path,
+            SMALL_FILE_MAX_BYTES,
+        )?);
+        let seed = std::str::from_utf8(&bytes)
+            .ok()
+            .and_then(|text| text.strip_prefix(SEED_FILE_TAG)?.strip_suffix('\n'))
+            .and_then(from_hex);
+        match seed {
+            Some(seed) => Ok(Self(Zeroizing::new(seed))),
+            None => {
+                let what = format!("{} is not a seed file", path.display());
+                Err(Error::usage(what, "Make one with `guild kernel keygen`"))
+            }
+        }
+    }
+
+    /// The public half. It is always computed: a caller-supplied one could be used to leak the seed.
+    ///
+    /// # Errors
+    /// [`Error::KeyUnacceptable`], which no seed leads to.
+    pub fn public_key(&self) -> Result<PublicKey> {
+        PublicKey::from_bytes(self.signing_key().verifying_key().as_bytes())
+    }
+
+    /// A seed from bytes, for tests with published vectors.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+
+    pub(crate) fn signing_key(&self) -> SigningKey {
+        SigningKey::from_bytes(&self.0)
+    }
+
+    fn write(&self, path: &Path) -> Result<()> {
+        let hex = Zeroizing::new(to_hex(self.0.as_slice()));
+        let text = Zeroizing::new(format!("{SEED_FILE_TAG}{}\n", hex.as_str()));
+        outside::create_durable(path, 0o600, |file| {
+            file.write_all(text.as_bytes())
+                .map_err(Error::io("write", path))
+        })
+    }
+}
+
+/// First words of a seed file: format version, protection and algorithm.
+const SEED_FILE_TAG: &str = "guild-seed-1 plain ed25519 ";
+
+fn check_private(file: &File, path: &Path) -> Result<()> {
+    let metadata = file.metadata().map_err(Error::io("read", path))?;
+    if metadata.mode() & 0o077 != 0 {
+        let what = format!(
+            "{} can be read by others (mode {:04o})",
+            path.display(),
+            metadata.mode() & 0o7777
+        );
+        let next = format!(
+            "Treat the key as lost if others use this machine; else `chmod 600 {}`",
+            path.display()
+        );
+        return Err(Error::usage(what, next));
+    }
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        let what = format!("{} belongs to another user", path.display());
+        return Err(Error::usage(what, "Sign as the user who owns the key"));
+    }
+    Ok(())
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "gk1-{}", self.0)
+    }
+}
+
+impl FromStr for KeyId {
+    type Err = Invalid;
+
+    /// # Errors
+    /// Anything but `gk1-` and 64 lower-case hex digits.
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let digest = text.strip_prefix("gk1-").and_then(|hex| hex.parse().ok());
+        digest
+            .map(Self)
+            .ok_or_else(|| Invalid::new("key id", text, "gk1- and 64 lower-case hex digits"))
+    }
+}
+
+impl TryFrom<String> for KeyId {
+    type Error = Invalid;
+    fn try_from(text: String) -> Result<Self, Invalid> {
+        text.parse()
+    }
+}
+
+impl From<KeyId> for String {
+    fn from(id: KeyId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for PublicKey {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self> {
+        Self::from_bytes(&decode_base64(&text).ok_or(Error::KeyUnacceptable {
+            reason: "it is not 32 bytes in base64",
+        })?)
+    }
+}
+
+impl From<PublicKey> for String {
+    fn from(key: PublicKey) -> Self {
+        BASE64.encode(key.as_bytes())
+    }
+}
+
+/// Exactly `N` bytes from padded standard base64 in its one spelling.
+pub(crate) fn decode_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
+    BASE64.decode(text).ok()?.try_into().ok()
+}
+
+impl fmt::Debug for SecretSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretSeed(..)")
+    }
+}

@@ -1,0 +1,87 @@
+//! Making a new store: fixed directories, the empty trust file, generation 0, and `HEAD` last. Until `HEAD`
+//! stands there is no store, and making it starts again from what is there.
+
+use crate::error::Result;
+use crate::store::generation::{Generation, TrustReference};
+use crate::store::path::{DIRECTORIES, StorePath};
+use crate::store::state::{Head, Root};
+use crate::store::transaction::write_new;
+use crate::trust::TrustStore;
+
+/// The whole of `FORMAT`.
+pub(super) const FORMAT: &str = "guild-store 1\n";
+
+/// Makes the store, under the writer lock.
+///
+/// # Errors
+/// [`crate::Error::StoreCorrupt`] if there is no `HEAD` but there is content: a lost `HEAD` is never guessed.
+pub(super) fn create(root: &Root, now_s: u64) -> Result<()> {
+    check_nearly_empty(root)?;
+    for directory in DIRECTORIES {
+        let path = StorePath::fixed(directory);
+        match root.fs.create_dir(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                return Err(root.io("create", &path)(error));
+            }
+            _ => {}
+        }
+    }
+    let trust = TrustStore::empty()?;
+    let reference = TrustReference {
+        n: 0,
+        sha256: trust.digest(),
+    };
+    let generation = Generation::first(reference, now_s)?.encode()?;
+    let head = Head {
+        n: 0,
+        sha256: crate::Digest::of(&generation),
+    };
+    replace(root, &StorePath::trust(0), trust.bytes())?;
+    replace(root, &StorePath::generation(0, head.sha256), &generation)?;
+    replace(root, &StorePath::fixed("FORMAT"), FORMAT.as_bytes())?;
+    for directory in DIRECTORIES {
+        let path = StorePath::fixed(directory);
+        root.fs.sync_dir(&path).map_err(root.io("sync", &path))?;
+    }
+    root.sync_root()?;
+    replace(root, &Head::path(), head.to_text().as_bytes())?;
+    root.sync_root()
+}
+
+/// What an earlier attempt may have left: empty directories, trust 0, generation 0 and temporary files.
+fn check_nearly_empty(root: &Root) -> Result<()> {
+    for (directory, kept) in [
+        ("objects/sha256", ""),
+        ("meta/sha256", ""),
+        ("trust", "0."),
+        ("gen", "0-"),
+    ] {
+        let path = StorePath::fixed(directory);
+        let names = match root.fs.list(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            other => other.map_err(root.io("list", &path))?,
+        };
+        let has_content = names
+            .iter()
+            .any(|(name, _)| kept.is_empty() || !name.starts_with(kept));
+        if has_content {
+            return Err(root.corrupt(&Head::path(), "it is missing, but the store has content"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file aside and renames it into place, over what an earlier attempt left.
+fn replace(root: &Root, path: &StorePath, bytes: &[u8]) -> Result<()> {
+    let aside = StorePath::fixed("HEAD.tmp");
+    match root.fs.remove_file(&aside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(root.io("remove", &aside)(error));
+        }
+        _ => {}
+    }
+    write_new(root, &aside, bytes)?;
+    root.fs
+        .rename_over(&aside, path)
+        .map_err(root.io("rename", path))
+}

@@ -1,0 +1,233 @@
+//! `install`: verify a private copy of the bundle, write its parts, and commit a generation in which the
+//! version is installed and enabled.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::limits::BUNDLE_MAX_BYTES;
+use crate::manifest::{Dependency, Manifest};
+use crate::name::{PackageId, PackageVersion};
+use crate::outside;
+use crate::store::Store;
+use crate::store::generation::{Active, ActiveMode, Generation, Pin, VersionState};
+use crate::store::installed::{InstalledPackage, incompatible};
+use crate::store::path::Area;
+use crate::store::state::State;
+use crate::store::transaction::{Staged, Transaction};
+use crate::verify::{Occasion, Signer, VerifiedPackage, VerifyOptions};
+
+/// What the caller allows and expects.
+#[derive(Clone, Debug, Default)]
+pub struct InstallOptions {
+    /// Expected package, and the time.
+    pub verify: VerifyOptions,
+    /// Accept a version older than the newest installed one. Never goes below the epoch floor.
+    pub allow_downgrade: bool,
+    /// Accept other publishers than those of the first install.
+    pub accept_new_publisher: bool,
+}
+
+/// What an install did.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// The package.
+    pub id: PackageId,
+    /// The version.
+    pub version: PackageVersion,
+    /// Its identity.
+    pub manifest_digest: Digest,
+    /// The generation in force afterwards.
+    pub generation: u64,
+    /// Whether the very same manifest was installed before, so that nothing was changed.
+    pub already_installed: bool,
+    /// The version that was enabled before.
+    pub previous: Option<PackageVersion>,
+    /// The keys that counted.
+    pub signers: Vec<Signer>,
+}
+
+/// What `args_digest` covers.
+#[derive(Serialize)]
+struct Arguments {
+    manifest_sha256: Digest,
+    allow_downgrade: bool,
+    accept_new_publisher: bool,
+}
+
+impl Store {
+    /// Installs the bundle at `bundle_path` and enables it. On any error the store is as it was.
+    ///
+    /// # Errors
+    /// Whatever verification refuses; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
+    /// [`Error::Incompatible`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and [`Error::Io`].
+    pub fn install(&self, bundle_path: &Path, options: &InstallOptions) -> Result<Installed> {
+        // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
+        let source = outside::open_regular(bundle_path)?;
+        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let staged = transaction.stage_copy(&source, BUNDLE_MAX_BYTES)?;
+        // Step 10.3.
+        let state = transaction.state();
+        let occasion = Occasion::Install {
+            options: &options.verify,
+            history: &state.generation,
+            accept_new_publisher: options.accept_new_publisher,
+        };
+        let package = VerifiedPackage::check(staged, &state.trust, occasion)?;
+        let manifest = package.manifest();
+        let enabled = state.generation.enabled(&manifest.id);
+        let mut installed = Installed {
+            id: manifest.id.clone(),
+            version: manifest.version.clone(),
+            manifest_digest: package.manifest_digest(),
+            generation: state.head.n,
+            already_installed: state
+                .generation
+                .version(&manifest.id, &manifest.version)
+                .is_some(),
+            previous: enabled.map(|(version, _)| version.clone()),
+            signers: package.signers().to_vec(),
+        };
+        if installed.already_installed {
+            return Ok(installed);
+        }
+        if !options.allow_downgrade {
+            check_not_older(manifest, &state.generation)?;
+        }
+        if manifest.plugin().is_none() {
+            return Err(incompatible(manifest));
+        }
+        check_dependencies(self, state, manifest)?;
+        let generation = self.compose(state, &package, options)?;
+        // Steps 10.4 to 10.6.
+        let (objects, meta) = stage_parts(&mut transaction, &package)?; // B1
+        transaction.publish(&objects)?; // B2
+        transaction.publish(&meta)?; // B3
+        installed.generation = transaction.commit(&generation)?.n;
+        Ok(installed)
+    }
+
+    /// Step 10.7: the next generation.
+    fn compose(
+        &self,
+        state: &State,
+        package: &VerifiedPackage,
+        options: &InstallOptions,
+    ) -> Result<Generation> {
+        let manifest = package.manifest();
+        let arguments = Arguments {
+            manifest_sha256: package.manifest_digest(),
+            allow_downgrade: options.allow_downgrade,
+            accept_new_publisher: options.accept_new_publisher,
+        };
+        let now_s = options.verify.now_s;
+        let mut next =
+            state
+                .generation
+                .successor(state.head.sha256, "install", &arguments, now_s)?;
+        let version = VersionState {
+            manifest: package.manifest_digest(),
+            envelope: Digest::of(package.authorized().envelope_bytes()),
+            installed_gen: next.n,
+        };
+        let entry = next.packages.entry(manifest.id.clone()).or_default();
+        entry.versions.insert(manifest.version.clone(), version);
+        entry.enabled = Some(manifest.version.clone());
+        entry.history.push(manifest.version.clone());
+        let pin = Pin {
+            id: manifest.id.clone(),
+            version: manifest.version.clone(),
+        };
+        next.pins.insert(pin, package.manifest_digest());
+        let keys: Vec<_> = package.signers().iter().map(|signer| signer.key).collect();
+        let pinned = next.signers.entry(manifest.id.clone()).or_default();
+        if !keys.iter().any(|key| pinned.contains(key)) {
+            *pinned = keys;
+        }
+        activate(&mut next, manifest);
+        Ok(next)
+    }
+}
+
+/// Names the enabled version provides point to it, names it no longer provides point nowhere, and what a
+/// person chose stays.
+fn activate(generation: &mut Generation, manifest: &Manifest) {
+    generation
+        .active
+        .retain(|_, active| active.mode == ActiveMode::Manual || active.id != manifest.id);
+    for name in manifest.provided_names() {
+        let chosen_by_hand = generation
+            .active
+            .get(name)
+            .is_some_and(|active| active.mode == ActiveMode::Manual);
+        if !chosen_by_hand {
+            let active = Active {
+                id: manifest.id.clone(),
+                version: manifest.version.clone(),
+                mode: ActiveMode::Auto,
+            };
+            generation.active.insert(name.clone(), active);
+        }
+    }
+}
+
+fn check_not_older(manifest: &Manifest, generation: &Generation) -> Result<()> {
+    let newest = generation
+        .packages
+        .get(&manifest.id)
+        .and_then(|state| state.versions.keys().next_back());
+    match newest {
+        Some(newest) if manifest.version < *newest => Err(Error::DowngradeRefused {
+            id: manifest.id.clone(),
+            installed: newest.clone(),
+            offered: manifest.version.clone(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Each dependency is enabled, in a version and with an epoch that will do.
+fn check_dependencies(store: &Store, state: &State, manifest: &Manifest) -> Result<()> {
+    for Dependency { id, req, min_epoch } in &manifest.depends {
+        let missing = |found: Option<&PackageVersion>| Error::DependencyMissing {
+            id: manifest.id.clone(),
+            dependency: id.clone(),
+            requirement: format!("{req} with security epoch {min_epoch} or higher"),
+            found: found.cloned(),
+        };
+        let Some((version, installed)) = state.generation.enabled(id) else {
+            return Err(missing(None));
+        };
+        let dependency = InstalledPackage::open(&store.root, state, id, version, installed)?;
+        if !req.matches(version) || dependency.manifest().security_epoch < *min_epoch {
+            return Err(missing(Some(version)));
+        }
+    }
+    Ok(())
+}
+
+/// Step 10.4: artifacts for `objects/`, then manifest and envelope for `meta/`.
+fn stage_parts(
+    transaction: &mut Transaction<'_>,
+    package: &VerifiedPackage,
+) -> Result<(Vec<Staged>, Vec<Staged>)> {
+    let mut objects = Vec::new();
+    for artifact in &package.manifest().artifacts {
+        let staged = transaction.stage(Area::Objects, artifact.sha256, artifact.size, |sink| {
+            package.read_artifact(artifact, sink)
+        })?;
+        objects.push(staged);
+    }
+    let mut meta = Vec::new();
+    for bytes in [
+        package.authorized().manifest_bytes(),
+        package.authorized().envelope_bytes(),
+    ] {
+        let digest = Digest::of(bytes);
+        let size = bytes.len() as u64;
+        meta.push(transaction.stage(Area::Meta, digest, size, |sink| sink(bytes))?);
+    }
+    Ok((objects, meta))
+}

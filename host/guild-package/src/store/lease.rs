@@ -1,0 +1,86 @@
+//! Leases: a session holds a shared lock on each package it uses, so that no writer takes the package away
+//! under it. The lock ends with the process, however it ends (`docs/package-format.md`, section 12).
+
+use std::fs::File;
+use std::io::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::json;
+use crate::store::installed::InstalledPackage;
+use crate::store::lock;
+use crate::store::path::StorePath;
+use crate::store::state::Root;
+use crate::store::transaction::random_token;
+use crate::text::PlainText;
+use crate::verify::system_time_s;
+
+/// A shared lock on an installed package. Dropping it releases the package.
+#[derive(Debug)]
+pub struct Lease {
+    root: Root,
+    manifest: Digest,
+    note: StorePath,
+    _lock: File,
+}
+
+/// Who holds a lease, for the message of a writer that has to wait. Advisory: only the lock counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseNote {
+    /// Always 1.
+    pub schema: u64,
+    /// The process.
+    pub pid: u64,
+    /// When the lease was taken, in seconds since 1970-01-01 UTC.
+    pub start: u64,
+    /// The session's name.
+    pub session: PlainText,
+}
+
+impl Lease {
+    /// Takes the lock of `package`'s manifest; the caller then looks at `HEAD` again.
+    pub(super) fn take(package: &InstalledPackage, session_name: &str) -> Result<Self> {
+        let session: PlainText = session_name
+            .parse()
+            .map_err(|invalid| Error::invalid("the session name", &invalid))?;
+        let root = package.root().clone();
+        let manifest = package.manifest_digest();
+        let path = StorePath::lease_lock(manifest);
+        let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
+        lock::share(&file).map_err(root.io("lock", &path))?;
+        let note = StorePath::lease_note(manifest, std::process::id(), random_token()?);
+        let content = LeaseNote {
+            schema: 1,
+            pid: u64::from(std::process::id()),
+            start: system_time_s(),
+            session,
+        };
+        let bytes = json::encode("the lease note", &content)?;
+        let mut note_file = root.fs.create(&note).map_err(root.io("create", &note))?;
+        note_file
+            .write_all(&bytes)
+            .map_err(root.io("write", &note))?;
+        Ok(Self {
+            root,
+            manifest,
+            note,
+            _lock: file,
+        })
+    }
+
+    /// The leased package's identity.
+    #[must_use]
+    pub const fn manifest_digest(&self) -> Digest {
+        self.manifest
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // The next writer removes a note that stays behind.
+        let _ = self.root.fs.remove_file(&self.note);
+    }
+}

@@ -1,0 +1,319 @@
+//! The package store: content-addressed immutable objects, one hash-chained state file, one commit point
+//! (`docs/package-format.md`, sections 9 to 12).
+//!
+//! Writers hold an exclusive lock from reading the state to committing its successor. Readers take no lock:
+//! what `HEAD` names is complete and never changes.
+
+mod create;
+pub mod fs;
+pub mod generation;
+mod install;
+mod installed;
+mod lease;
+mod lock;
+mod path;
+mod recovery;
+mod state;
+mod transaction;
+
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::key::{KeyId, KeyRecord};
+use crate::limits::SMALL_FILE_MAX_BYTES;
+use crate::name::{PackageId, PackageVersion, ProvidedName};
+use crate::store::fs::RealFs;
+use crate::store::generation::{Active, Generation};
+use crate::store::lock::WriterLock;
+use crate::store::state::{Head, Root};
+use crate::store::transaction::Transaction;
+use crate::trust::{Grant, TrustStore};
+use crate::verify::system_time_s;
+
+pub use install::{InstallOptions, Installed};
+pub use installed::{ArtifactInfo, InstalledPackage, ObjectSource};
+pub use lease::{Lease, LeaseNote};
+pub use path::StorePath;
+
+/// How often a reader starts again when a writer changed its package's selection meanwhile.
+const LEASE_ATTEMPTS: usize = 3;
+
+/// An open store.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: Root,
+    options: StoreOptions,
+}
+
+/// How to open a store.
+#[derive(Clone, Copy, Debug)]
+pub struct StoreOptions {
+    /// Make the store if there is none.
+    pub create: bool,
+    /// How long a command that changes the store waits for another one.
+    pub lock_wait_ms: u64,
+}
+
+/// One installed version, and whether it would load now.
+#[derive(Debug)]
+pub struct ListedPackage {
+    /// The package.
+    pub id: PackageId,
+    /// The version.
+    pub version: PackageVersion,
+    /// Whether this version is the enabled one.
+    pub enabled: bool,
+    /// The generation that installed it.
+    pub installed_gen: u64,
+    /// The verified package, or why it would not load.
+    pub package: Result<InstalledPackage>,
+}
+
+/// What `trust add` did.
+#[derive(Clone, Debug)]
+pub struct TrustAdded {
+    /// The key.
+    pub key: KeyId,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+#[derive(Serialize)]
+struct TrustAddArguments {
+    key: KeyId,
+    trust_sha256: crate::Digest,
+}
+
+impl Store {
+    /// Opens the store at `path`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is none and `create` is off, [`Error::StoreCorrupt`] if others may
+    /// write to it or it is of another format, [`Error::Io`].
+    pub fn open(path: &Path, options: StoreOptions) -> Result<Self> {
+        if options.create {
+            let mut builder = std::fs::DirBuilder::new();
+            builder
+                .recursive(true)
+                .mode(0o700)
+                .create(path)
+                .map_err(Error::io("create", path))?;
+        }
+        let fs = RealFs::open_root(path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => no_store(path),
+            _ => Error::io("open", path)(error),
+        })?;
+        check_root(&fs, path)?;
+        let root = Root {
+            fs: Arc::new(fs),
+            path: path.to_owned(),
+        };
+        let store = Self { root, options };
+        store.ensure_format()?;
+        store.root.state()?;
+        Ok(store)
+    }
+
+    /// The generation in force.
+    ///
+    /// # Errors
+    /// [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn generation(&self) -> Result<Generation> {
+        Ok(self.root.state()?.generation)
+    }
+
+    /// The trust in force.
+    ///
+    /// # Errors
+    /// [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn trust(&self) -> Result<TrustStore> {
+        Ok(self.root.state()?.trust)
+    }
+
+    /// Trusts the key of `record` for the scopes of `grant`.
+    ///
+    /// # Errors
+    /// As [`TrustStore::with_key`], and the errors of a commit.
+    pub fn trust_add(&self, record: &KeyRecord, grant: &Grant) -> Result<TrustAdded> {
+        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let trust = state.trust.with_key(record, grant, state.head.n + 1)?;
+        let arguments = TrustAddArguments {
+            key: record.id,
+            trust_sha256: trust.digest(),
+        };
+        let now_s = system_time_s();
+        let mut next =
+            state
+                .generation
+                .successor(state.head.sha256, "trust-add", &arguments, now_s)?;
+        next.trust = transaction.put_trust(&trust)?;
+        let head = transaction.commit(&next)?;
+        Ok(TrustAdded {
+            key: record.id,
+            generation: head.n,
+        })
+    }
+
+    /// Every installed version, ascending by id and version, each verified under today's trust.
+    ///
+    /// # Errors
+    /// [`Error::StoreCorrupt`] or [`Error::Io`] for the store itself; a package's own error is in its row.
+    pub fn list(&self) -> Result<Vec<ListedPackage>> {
+        let state = self.root.state()?;
+        let mut rows = Vec::new();
+        for (id, package) in &state.generation.packages {
+            for (version, installed) in &package.versions {
+                rows.push(ListedPackage {
+                    id: id.clone(),
+                    version: version.clone(),
+                    enabled: package.enabled.as_ref() == Some(version),
+                    installed_gen: installed.installed_gen,
+                    package: InstalledPackage::open(&self.root, &state, id, version, installed),
+                });
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Who serves each operation, runner and device by default.
+    ///
+    /// # Errors
+    /// [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn active(&self) -> Result<Vec<(ProvidedName, Active)>> {
+        Ok(self.root.state()?.generation.active.into_iter().collect())
+    }
+
+    /// Every enabled package, ascending by id. One that fails verification fails the call: an enabled
+    /// package is never left out silently.
+    ///
+    /// # Errors
+    /// The first package's refusal, [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn enabled(&self) -> Result<Vec<InstalledPackage>> {
+        let state = self.root.state()?;
+        let ids = state.generation.packages.keys();
+        let enabled = ids.filter_map(|id| Some((id, state.generation.enabled(id)?)));
+        enabled
+            .map(|(id, (version, installed))| {
+                InstalledPackage::open(&self.root, &state, id, version, installed)
+            })
+            .collect()
+    }
+
+    /// Holds `package` for a session. Take the lease before the package is opened.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if the version is no longer the enabled one: read [`Self::enabled`] again,
+    /// or use [`Self::enabled_with_leases`], which does.
+    pub fn lease(&self, package: &InstalledPackage, session_name: &str) -> Result<Lease> {
+        let lease = Lease::take(package, session_name)?;
+        // Section 12: only now is it known that no writer switched between reading and locking.
+        let state = self.root.state()?;
+        match state.generation.enabled(package.id()) {
+            Some((_, installed)) if installed.manifest == package.manifest_digest() => Ok(lease),
+            _ => Err(Error::NotFound {
+                what: format!(
+                    "{} {} as an enabled package",
+                    package.id(),
+                    package.version()
+                ),
+                next: "Another command changed the selection meanwhile; try again".to_owned(),
+            }),
+        }
+    }
+
+    /// Every enabled package with a lease on it, all of one selection. Starts again, up to three times,
+    /// when a writer changes the selection meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::enabled`] and [`Self::lease`].
+    pub fn enabled_with_leases(
+        &self,
+        session_name: &str,
+    ) -> Result<Vec<(InstalledPackage, Lease)>> {
+        let mut attempt = 1;
+        loop {
+            let packages = self.enabled()?;
+            let leased = packages.into_iter().map(|package| {
+                let lease = self.lease(&package, session_name)?;
+                Ok((package, lease))
+            });
+            match leased.collect() {
+                Err(Error::NotFound { .. }) if attempt < LEASE_ATTEMPTS => attempt += 1,
+                other => return other,
+            }
+        }
+    }
+
+    /// The store has the format this crate knows; it is made if it may be.
+    fn ensure_format(&self) -> Result<()> {
+        let head_missing = |store: &Self| match store.root.fs.open(&Head::path()) {
+            Ok(_) => Ok(false),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+            Err(error) => Err(store.root.io("open", &Head::path())(error)),
+        };
+        if head_missing(self)? {
+            if !self.options.create {
+                return Err(no_store(&self.root.path));
+            }
+            let _lock = WriterLock::take(&self.root, self.options.lock_wait_ms)?;
+            // Another process may have made it while this one waited.
+            if head_missing(self)? {
+                create::create(&self.root, system_time_s())?;
+            }
+        }
+        let path = StorePath::fixed("FORMAT");
+        let found = self
+            .root
+            .fs
+            .read(&path, SMALL_FILE_MAX_BYTES)
+            .map_err(self.root.io("read", &path))?;
+        match found == create::FORMAT.as_bytes() {
+            true => Ok(()),
+            false => Err(self.root.corrupt(
+                &path,
+                "the store has another format; use the guild that made it",
+            )),
+        }
+    }
+}
+
+impl Default for StoreOptions {
+    /// Makes a missing store, and waits ten seconds for another command.
+    fn default() -> Self {
+        Self {
+            create: true,
+            lock_wait_ms: 10_000,
+        }
+    }
+}
+
+fn no_store(path: &Path) -> Error {
+    Error::NotFound {
+        what: format!("a package store at {}", path.display()),
+        next: "`guild kernel install` makes one; GUILD_DATA_DIR says where".to_owned(),
+    }
+}
+
+/// Only the owner may write to the root, and the owner is this user or root.
+fn check_root(fs: &RealFs, path: &Path) -> Result<()> {
+    let metadata = fs
+        .root()
+        .and_then(|root| root.metadata())
+        .map_err(Error::io("read", path))?;
+    let owner = metadata.uid();
+    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
+        return Err(Error::corrupt(path, format!("it belongs to user {owner}")));
+    }
+    match metadata.mode() & 0o022 {
+        0 => Ok(()),
+        _ => Err(Error::corrupt(
+            path,
+            "others may write to it; `chmod go-w` it if nobody has",
+        )),
+    }
+}

@@ -1,0 +1,98 @@
+//! What a writer does first: remove whatever an interrupted change left beside the committed state. It can
+//! be interrupted and run again. A `HEAD` that does not fit is never repaired by guessing: reading the
+//! state has failed before this runs (`docs/package-format.md`, section 11).
+
+use crate::error::Result;
+use crate::store::lock;
+use crate::store::path::StorePath;
+use crate::store::state::{Root, State};
+
+/// Deepest tree in a staging directory.
+const STAGING_DEPTH_MAX: usize = 4;
+
+/// Brings the store to exactly the committed state, but for unreferenced objects, which are harmless.
+pub(super) fn recover(root: &Root, state: &State) -> Result<()> {
+    remove_leftover_head(root)?;
+    remove_numbers_above(root, "gen", state.head.n)?;
+    remove_numbers_above(root, "trust", state.generation.trust.n)?;
+    // The lock is ours, so no staging directory belongs to a living change.
+    remove_children(root, &StorePath::fixed("staging"), STAGING_DEPTH_MAX)?;
+    remove_orphaned_notes(root)
+}
+
+/// Removes a directory and what is below it.
+pub(super) fn remove_tree(root: &Root, path: &StorePath) -> Result<()> {
+    remove_children(root, path, STAGING_DEPTH_MAX)?;
+    root.fs.remove_dir(path).map_err(root.io("remove", path))
+}
+
+fn remove_children(root: &Root, path: &StorePath, depth_left: usize) -> Result<()> {
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        return Err(root.corrupt(path, "it is nested deeper than a transaction makes it"));
+    };
+    for (name, is_directory) in root.fs.list(path).map_err(root.io("list", path))? {
+        let child = path.listed(&name);
+        if is_directory {
+            remove_children(root, &child, depth_left)?;
+            root.fs
+                .remove_dir(&child)
+                .map_err(root.io("remove", &child))?;
+        } else {
+            root.fs
+                .remove_file(&child)
+                .map_err(root.io("remove", &child))?;
+        }
+    }
+    Ok(())
+}
+
+fn remove_leftover_head(root: &Root) -> Result<()> {
+    let aside = StorePath::fixed("HEAD.tmp");
+    match root.fs.remove_file(&aside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(root.io("remove", &aside)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Files of a chain that were written but never committed: their number is above the committed one.
+fn remove_numbers_above(root: &Root, directory: &'static str, committed: u64) -> Result<()> {
+    let path = StorePath::fixed(directory);
+    for (name, _) in root.fs.list(&path).map_err(root.io("list", &path))? {
+        let digits = name.split(['-', '.']).next().unwrap_or_default();
+        if digits.parse::<u64>().is_ok_and(|n| n > committed) {
+            let stray = path.listed(&name);
+            root.fs
+                .remove_file(&stray)
+                .map_err(root.io("remove", &stray))?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes of sessions that ended without removing them: nobody shares the lock they belong to.
+fn remove_orphaned_notes(root: &Root) -> Result<()> {
+    let directory = StorePath::fixed("leases");
+    let names = root
+        .fs
+        .list(&directory)
+        .map_err(root.io("list", &directory))?;
+    for (name, _) in names.iter().filter(|(name, _)| name.ends_with(".json")) {
+        let Some(manifest) = name.split('.').next().and_then(|hex| hex.parse().ok()) else {
+            continue;
+        };
+        let lock_path = StorePath::lease_lock(manifest);
+        let file = root
+            .fs
+            .open_lock(&lock_path)
+            .map_err(root.io("open", &lock_path))?;
+        if lock::try_exclusive(&file).map_err(root.io("lock", &lock_path))? {
+            let note = directory.listed(name);
+            root.fs
+                .remove_file(&note)
+                .map_err(root.io("remove", &note))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,176 @@
+//! Reading the store: `HEAD` names the generation, the generation names the trust file, and each is
+//! believed only if its bytes have the digest by which it is named. Readers take no lock.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::limits::{SMALL_FILE_MAX_BYTES, STATE_FILE_MAX_BYTES};
+use crate::store::fs::StoreFs;
+use crate::store::generation::Generation;
+use crate::store::path::{Area, StorePath};
+use crate::trust::TrustStore;
+
+/// The content of `HEAD`: `<n> <sha256 of the generation file>` and a line feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub n: u64,
+    pub sha256: Digest,
+}
+
+/// The root of a store that every part of it works through.
+#[derive(Clone)]
+pub(super) struct Root {
+    pub fs: Arc<dyn StoreFs>,
+    /// For messages only; files are reached through `fs`.
+    pub path: PathBuf,
+}
+
+/// One consistent state.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub head: Head,
+    pub generation: Generation,
+    pub trust: TrustStore,
+}
+
+impl Head {
+    pub fn path() -> StorePath {
+        StorePath::fixed("HEAD")
+    }
+
+    pub fn to_text(self) -> String {
+        format!("{} {}\n", self.n, self.sha256)
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(bytes).ok()?;
+        let (n, sha256) = text.strip_suffix('\n')?.split_once(' ')?;
+        let head = Self {
+            n: n.parse().ok()?,
+            sha256: sha256.parse().ok()?,
+        };
+        (head.to_text() == text).then_some(head)
+    }
+}
+
+impl Root {
+    /// The state `HEAD` names now.
+    ///
+    /// # Errors
+    /// [`Error::StoreCorrupt`] if a file is missing or has another digest than it is named by.
+    pub fn state(&self) -> Result<State> {
+        let head = self.head()?;
+        let generation = self.generation(head)?;
+        let trust = self.trust(&generation)?;
+        Ok(State {
+            head,
+            generation,
+            trust,
+        })
+    }
+
+    pub fn head(&self) -> Result<Head> {
+        let path = Head::path();
+        let bytes = self.read_state_file(&path, SMALL_FILE_MAX_BYTES)?;
+        Head::parse(&bytes).ok_or_else(|| self.corrupt(&path, "it is not a number and a digest"))
+    }
+
+    pub fn generation(&self, head: Head) -> Result<Generation> {
+        let path = StorePath::generation(head.n, head.sha256);
+        let bytes = self.read_named(&path, STATE_FILE_MAX_BYTES, head.sha256)?;
+        let generation =
+            Generation::decode(&bytes).map_err(|error| self.corrupt(&path, error.to_string()))?;
+        match generation.n == head.n {
+            true => Ok(generation),
+            false => Err(self.corrupt(&path, "it has another number than HEAD says")),
+        }
+    }
+
+    fn trust(&self, generation: &Generation) -> Result<TrustStore> {
+        let reference = generation.trust;
+        let path = StorePath::trust(reference.n);
+        let bytes = self.read_named(&path, STATE_FILE_MAX_BYTES, reference.sha256)?;
+        let trust =
+            TrustStore::decode(&bytes).map_err(|error| self.corrupt(&path, error.to_string()))?;
+        match trust.body().n == reference.n {
+            true => Ok(trust),
+            false => Err(self.corrupt(&path, "it has another number than the generation says")),
+        }
+    }
+
+    /// A manifest or envelope by its digest.
+    pub fn meta(&self, digest: Digest, bytes_max: u64) -> Result<Vec<u8>> {
+        self.read_named(&StorePath::content(Area::Meta, digest), bytes_max, digest)
+    }
+
+    fn read_named(&self, path: &StorePath, bytes_max: u64, named: Digest) -> Result<Vec<u8>> {
+        let bytes = self.read_state_file(path, bytes_max)?;
+        let found = Digest::of(&bytes);
+        match found == named {
+            true => Ok(bytes),
+            false => Err(self.corrupt(
+                path,
+                format!("its digest is {found}, it is named by {named}"),
+            )),
+        }
+    }
+
+    fn read_state_file(&self, path: &StorePath, bytes_max: u64) -> Result<Vec<u8>> {
+        use std::io::ErrorKind::{FileTooLarge, InvalidInput, NotFound};
+        self.fs.read(path, bytes_max).map_err(|error| {
+            let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+            match error.kind() {
+                NotFound | InvalidInput | FileTooLarge => self.corrupt(path, error.to_string()),
+                _ if is_link => self.corrupt(path, "it is a link"),
+                _ => self.io("read", path)(error),
+            }
+        })
+    }
+
+    pub fn corrupt(&self, path: &StorePath, detail: impl Into<String>) -> Error {
+        Error::corrupt(path.under(&self.path), detail)
+    }
+
+    /// Wraps a failed operation; for `map_err`.
+    pub fn io(
+        &self,
+        action: &'static str,
+        path: &StorePath,
+    ) -> impl FnOnce(std::io::Error) -> Error {
+        Error::io(action, path.under(&self.path))
+    }
+}
+
+impl std::fmt::Debug for Root {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Root").field(&self.path).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn head_has_one_form() {
+        let head = Head {
+            n: 7,
+            sha256: Digest::of(b"abc"),
+        };
+        let text = head.to_text();
+        assert_eq!(Head::parse(text.as_bytes()), Some(head));
+        for other in [
+            text.trim_end().to_owned(),
+            format!("{text}\n"),
+            format!("0{text}"),
+            format!("+{text}"),
+            text.replace(' ', "  "),
+            text.to_uppercase(),
+            String::new(),
+        ] {
+            assert_eq!(Head::parse(other.as_bytes()), None, "{other:?}");
+        }
+    }
+}

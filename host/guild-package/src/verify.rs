@@ -1,0 +1,567 @@
+//! Verification, in the order of `docs/package-format.md`, section 8. Each stage is a type that only the
+//! stage before can make, and [`VerifiedPackage`] is made here and nowhere else: to hold one is to know
+//! that its bytes are signed, authorised and intact.
+//!
+//! The same first two stages run again whenever an installed package is opened for loading.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::bundle::{Bundle, BundleEntry};
+use crate::countersign::countersigners;
+use crate::digest::Digest;
+use crate::envelope::Envelope;
+use crate::error::{Error, Result};
+use crate::key::KeyId;
+use crate::manifest::{Artifact, Kind, Manifest};
+use crate::name::{PackageId, PackageVersion};
+use crate::outside;
+use crate::sign::{self, Purpose};
+use crate::text::PlainText;
+use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
+
+/// What the caller expects, and the time to judge expiry by.
+#[derive(Clone, Debug)]
+pub struct VerifyOptions {
+    /// Refuse a bundle of another package.
+    pub id: Option<PackageId>,
+    /// Refuse another version.
+    pub version: Option<PackageVersion>,
+    /// Refuse another kind.
+    pub kind: Option<Kind>,
+    /// Seconds since 1970-01-01 UTC.
+    pub now_s: u64,
+}
+
+/// A key whose signature counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Signer {
+    /// The key.
+    pub key: KeyId,
+    /// Its name for people.
+    pub label: PlainText,
+    /// Who holds it.
+    pub operator: PlainText,
+    /// Whether it was made by a test or demonstration.
+    pub test_identity: bool,
+}
+
+/// A bundle whose signature, authority and every byte were checked.
+#[derive(Debug)]
+pub struct VerifiedPackage {
+    authorized: AuthorizedManifest,
+    bundle: Bundle<File>,
+}
+
+/// Stage 3: a manifest that enough keys with the right to do so have signed.
+#[derive(Clone, Debug)]
+pub struct AuthorizedManifest {
+    manifest: Manifest,
+    manifest_bytes: Vec<u8>,
+    manifest_digest: Digest,
+    envelope_bytes: Vec<u8>,
+    signers: Vec<Signer>,
+}
+
+/// Stage 2: manifest bytes, not yet looked into, that known keys have signed.
+struct SignedManifest<'trust> {
+    bytes: Vec<u8>,
+    envelope: Envelope,
+    envelope_bytes: Vec<u8>,
+    signers: Vec<&'trust TrustedKey>,
+}
+
+/// What a package store knows about a package's past.
+pub(crate) trait History {
+    /// The lowest acceptable security epoch.
+    fn floor(&self, id: &PackageId) -> u64;
+    /// The manifest this version was first installed with.
+    fn pin(&self, id: &PackageId, version: &PackageVersion) -> Option<Digest>;
+    /// The keys pinned at first install; empty before it.
+    fn signers(&self, id: &PackageId) -> Vec<KeyId>;
+    /// The newest time any command has seen.
+    fn time_seen(&self) -> u64;
+}
+
+/// For what a manifest is checked.
+#[derive(Clone, Copy)]
+pub(crate) enum Occasion<'a> {
+    /// A new bundle: everything is judged.
+    Install {
+        /// The caller's expectations.
+        options: &'a VerifyOptions,
+        /// The store's memory.
+        history: &'a dyn History,
+        /// Accept other signers than the pinned ones.
+        accept_new_publisher: bool,
+    },
+    /// Loading what generation `installed_gen` installed: time and retirement are not judged again,
+    /// compromise is.
+    Load {
+        /// The generation that installed the version.
+        installed_gen: u64,
+    },
+}
+
+/// Verifies the bundle at `path` against `trust`, without any store.
+///
+/// # Errors
+/// The first check of section 8 that fails.
+pub fn verify_bundle(
+    path: &Path,
+    trust: &TrustStore,
+    options: &VerifyOptions,
+) -> Result<VerifiedPackage> {
+    let occasion = Occasion::Install {
+        options,
+        history: &NoHistory,
+        accept_new_publisher: false,
+    };
+    VerifiedPackage::check(outside::open_regular(path)?, trust, occasion)
+}
+
+impl VerifiedPackage {
+    /// All stages over an open file.
+    pub(crate) fn check(file: File, trust: &TrustStore, occasion: Occasion<'_>) -> Result<Self> {
+        let bundle = Bundle::parse(file)?;
+        let signed = SignedManifest::check(bundle.manifest()?, bundle.envelope()?, trust)?;
+        let authorized = AuthorizedManifest::authorize(signed, trust, occasion)?;
+        check_artifacts(&bundle, &authorized.manifest)?;
+        Ok(Self { authorized, bundle })
+    }
+
+    /// The signed manifest.
+    #[must_use]
+    pub const fn manifest(&self) -> &Manifest {
+        &self.authorized.manifest
+    }
+
+    /// The package's identity: SHA-256 of the manifest's bytes.
+    #[must_use]
+    pub const fn manifest_digest(&self) -> Digest {
+        self.authorized.manifest_digest
+    }
+
+    /// The keys that counted, ascending.
+    #[must_use]
+    pub fn signers(&self) -> &[Signer] {
+        &self.authorized.signers
+    }
+
+    pub(crate) const fn authorized(&self) -> &AuthorizedManifest {
+        &self.authorized
+    }
+
+    /// Hands the bytes of `artifact` to `sink` in pieces. The caller hashes again what it keeps.
+    pub(crate) fn read_artifact(
+        &self,
+        artifact: &Artifact,
+        sink: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let entry = self
+            .bundle
+            .artifacts()
+            .iter()
+            .find(|entry| entry.name == artifact.path);
+        match entry {
+            Some(entry) => self.bundle.read_entry(entry, sink),
+            None => Err(Error::malformed("the bundle", "an artifact has no entry")),
+        }
+    }
+}
+
+impl AuthorizedManifest {
+    /// Stages 2 and 3 over bytes that were read from a store.
+    pub(crate) fn check(
+        manifest_bytes: Vec<u8>,
+        envelope_bytes: Vec<u8>,
+        trust: &TrustStore,
+        occasion: Occasion<'_>,
+    ) -> Result<Self> {
+        let signed = SignedManifest::check(manifest_bytes, envelope_bytes, trust)?;
+        Self::authorize(signed, trust, occasion)
+    }
+
+    pub(crate) const fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    pub(crate) const fn manifest_digest(&self) -> Digest {
+        self.manifest_digest
+    }
+
+    pub(crate) fn manifest_bytes(&self) -> &[u8] {
+        &self.manifest_bytes
+    }
+
+    pub(crate) fn envelope_bytes(&self) -> &[u8] {
+        &self.envelope_bytes
+    }
+
+    pub(crate) fn signers(&self) -> &[Signer] {
+        &self.signers
+    }
+
+    fn authorize(
+        signed: SignedManifest<'_>,
+        trust: &TrustStore,
+        occasion: Occasion<'_>,
+    ) -> Result<Self> {
+        // Step 8.6: the manifest is parsed only now that its bytes are known to be signed.
+        let manifest = Manifest::decode(&signed.bytes)?;
+        let manifest_digest = Digest::of(&signed.bytes);
+        if let Occasion::Install { options, .. } = occasion {
+            check_expectations(&manifest, options)?;
+        }
+        let publishers = publishers(&signed.signers, &manifest)?;
+        let publishers = unrevoked(publishers, occasion)?;
+        check_thresholds(
+            &signed,
+            &publishers,
+            &manifest,
+            manifest_digest,
+            trust,
+            occasion,
+        )?;
+        if let Occasion::Install {
+            options,
+            history,
+            accept_new_publisher,
+        } = occasion
+        {
+            check_time(
+                &manifest,
+                &publishers,
+                options.now_s.max(history.time_seen()),
+            )?;
+            check_history(&manifest, manifest_digest, history)?;
+            if !accept_new_publisher {
+                check_publisher(&manifest, &publishers, history)?;
+            }
+        }
+        let signers = publishers.into_iter().map(Signer::from).collect();
+        Ok(Self {
+            manifest,
+            manifest_bytes: signed.bytes,
+            manifest_digest,
+            envelope_bytes: signed.envelope_bytes,
+            signers,
+        })
+    }
+}
+
+impl<'trust> SignedManifest<'trust> {
+    /// Steps 8.3 to 8.5: envelope schema, key look-up, strict verification. A signature by an unknown key is
+    /// passed over; one by a known key that fails ends the verification.
+    fn check(bytes: Vec<u8>, envelope_bytes: Vec<u8>, trust: &'trust TrustStore) -> Result<Self> {
+        let envelope = Envelope::decode(&envelope_bytes)?;
+        let mut signers = Vec::new();
+        for entry in &envelope.signatures {
+            let Some(key) = trust.key(&entry.keyid) else {
+                continue;
+            };
+            if entry.alg != key.alg {
+                let reason = "it names another algorithm than the trusted key has";
+                return Err(Error::SignatureInvalid {
+                    key: key.id,
+                    reason,
+                });
+            }
+            sign::verify(&key.public, Purpose::Release, &bytes, &entry.sig)?;
+            signers.push(key);
+        }
+        if signers.is_empty() {
+            let keys = envelope
+                .signatures
+                .iter()
+                .map(|entry| entry.keyid)
+                .collect();
+            return Err(Error::KeyUntrusted { keys });
+        }
+        Ok(Self {
+            bytes,
+            envelope,
+            envelope_bytes,
+            signers,
+        })
+    }
+}
+
+/// Step 8.7: the caller says which package it wants; the signed text says which it is.
+fn check_expectations(manifest: &Manifest, options: &VerifyOptions) -> Result<()> {
+    let matches = options.id.as_ref().is_none_or(|id| *id == manifest.id)
+        && options
+            .version
+            .as_ref()
+            .is_none_or(|version| *version == manifest.version)
+        && options.kind.is_none_or(|kind| kind == manifest.kind);
+    if matches {
+        return Ok(());
+    }
+    let part = |text: Option<String>| text.unwrap_or_else(|| "any".to_owned());
+    Err(Error::OtherPackage {
+        wanted: format!(
+            "{} {} ({})",
+            part(options.id.as_ref().map(ToString::to_string)),
+            part(options.version.as_ref().map(ToString::to_string)),
+            part(options.kind.map(|kind| kind.to_string())),
+        ),
+        found: format!("{} {} ({})", manifest.id, manifest.version, manifest.kind),
+    })
+}
+
+/// Step 8.8: the signers whose scope lets them publish this manifest.
+fn publishers<'trust>(
+    signers: &[&'trust TrustedKey],
+    manifest: &Manifest,
+) -> Result<Vec<&'trust TrustedKey>> {
+    let mut denied = None;
+    let mut publishers = Vec::new();
+    for key in signers {
+        match key.authorize(Right::Publish, manifest) {
+            Ok(()) => publishers.push(*key),
+            Err(error) => denied = denied.or(Some(error)),
+        }
+    }
+    match (publishers.is_empty(), denied) {
+        (true, Some(error)) => Err(error),
+        _ => Ok(publishers),
+    }
+}
+
+/// Step 8.9: the publishers that are still good for this occasion.
+fn unrevoked<'trust>(
+    publishers: Vec<&'trust TrustedKey>,
+    occasion: Occasion<'_>,
+) -> Result<Vec<&'trust TrustedKey>> {
+    let is_good = |key: &&&TrustedKey| match (key.status, occasion) {
+        (KeyStatus::Active, _) | (KeyStatus::Retired, Occasion::Load { .. }) => true,
+        (KeyStatus::Compromised, Occasion::Load { installed_gen }) => {
+            installed_gen <= key.since_gen
+        }
+        (KeyStatus::Retired | KeyStatus::Compromised, Occasion::Install { .. }) => false,
+    };
+    let good: Vec<_> = publishers.iter().filter(is_good).copied().collect();
+    match (good.is_empty(), publishers.first()) {
+        (true, Some(key)) => Err(key.revoked()),
+        _ => Ok(good),
+    }
+}
+
+/// Step 8.10: as many distinct keys, and operators where asked for, as the policy of this id wants.
+fn check_thresholds(
+    signed: &SignedManifest<'_>,
+    publishers: &[&TrustedKey],
+    manifest: &Manifest,
+    manifest_digest: Digest,
+    trust: &TrustStore,
+    occasion: Occasion<'_>,
+) -> Result<()> {
+    let policy = trust.policy(&manifest.id);
+    let distinct_operators = policy.is_some_and(|policy| policy.distinct_operators);
+    let check = |role, needed: usize, keys: &[&TrustedKey]| {
+        let found = count_distinct(keys, distinct_operators);
+        if found >= needed {
+            return Ok(());
+        }
+        Err(Error::ThresholdNotMet {
+            id: manifest.id.clone(),
+            role,
+            needed,
+            found,
+        })
+    };
+    check(
+        "publish",
+        policy.map_or(1, |policy| policy.publish as usize),
+        publishers,
+    )?;
+    // A statement's expiry is judged at install only, like every other time.
+    let now_s = match occasion {
+        Occasion::Install {
+            options, history, ..
+        } => options.now_s.max(history.time_seen()),
+        Occasion::Load { .. } => 0,
+    };
+    let reviewers = countersigners(
+        &signed.envelope,
+        manifest,
+        manifest_digest,
+        trust,
+        Role::Reviewer,
+        now_s,
+    )?;
+    let reviewers: Vec<&TrustedKey> = reviewers.into_values().collect();
+    check(
+        "reviewer",
+        policy.map_or(0, |policy| policy.reviewer as usize),
+        &reviewers,
+    )
+}
+
+fn count_distinct(keys: &[&TrustedKey], by_operator: bool) -> usize {
+    match by_operator {
+        true => keys
+            .iter()
+            .map(|key| &key.operator)
+            .collect::<BTreeSet<_>>()
+            .len(),
+        false => keys
+            .iter()
+            .map(|key| key.public.as_bytes())
+            .collect::<BTreeSet<_>>()
+            .len(),
+    }
+}
+
+/// Step 8.11: the package and at least one of its publishers' keys are inside their time. `now_s` is never
+/// earlier than the newest time the store has seen, so turning the clock back revives nothing.
+fn check_time(manifest: &Manifest, publishers: &[&TrustedKey], now_s: u64) -> Result<()> {
+    let until_s = manifest.expires_at.unwrap_or(u64::MAX);
+    if now_s >= until_s {
+        let what = format!("{} {}", manifest.id, manifest.version);
+        return Err(Error::Expired {
+            what,
+            now_s,
+            from_s: manifest.issued_at,
+            until_s,
+        });
+    }
+    for key in publishers {
+        let from_s = key.not_before.unwrap_or(0);
+        let until_s = key.not_after.unwrap_or(u64::MAX);
+        if now_s < from_s || now_s >= until_s {
+            return Err(Error::Expired {
+                what: key.id.to_string(),
+                now_s,
+                from_s,
+                until_s,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Steps 8.12 and 8.13: epoch floor, then the permanent pin of a version to its first manifest.
+fn check_history(manifest: &Manifest, digest: Digest, history: &dyn History) -> Result<()> {
+    let (id, version) = (&manifest.id, &manifest.version);
+    let floor = history.floor(id);
+    if manifest.security_epoch < floor {
+        return Err(Error::EpochBelowFloor {
+            id: id.clone(),
+            version: version.clone(),
+            epoch: manifest.security_epoch,
+            floor,
+        });
+    }
+    match history.pin(id, version) {
+        Some(pinned) if pinned != digest => Err(Error::VersionImmutable {
+            id: id.clone(),
+            version: Box::new(version.clone()),
+            pinned,
+            offered: digest,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Step 8.14: a later release comes from somebody who signed the first one.
+fn check_publisher(
+    manifest: &Manifest,
+    publishers: &[&TrustedKey],
+    history: &dyn History,
+) -> Result<()> {
+    let pinned = history.signers(&manifest.id);
+    let offered: Vec<KeyId> = publishers.iter().map(|key| key.id).collect();
+    if pinned.is_empty() || offered.iter().any(|key| pinned.contains(key)) {
+        return Ok(());
+    }
+    Err(Error::PublisherChanged {
+        id: manifest.id.clone(),
+        pinned,
+        offered,
+    })
+}
+
+/// Step 8.15: the entries are exactly the artifacts, with their sizes and digests. No file is exempt.
+fn check_artifacts(bundle: &Bundle<File>, manifest: &Manifest) -> Result<()> {
+    let entries = bundle.artifacts();
+    let names_match = entries.len() == manifest.artifacts.len()
+        && entries
+            .iter()
+            .zip(&manifest.artifacts)
+            .all(|(entry, artifact)| entry.name == artifact.path);
+    if !names_match {
+        return Err(Error::malformed(
+            "the bundle",
+            "its entries are not the artifacts of its manifest",
+        ));
+    }
+    let pairs = entries.iter().zip(&manifest.artifacts);
+    pairs
+        .into_iter()
+        .try_for_each(|(entry, artifact)| check_artifact(entry, artifact))
+}
+
+fn check_artifact(entry: &BundleEntry, artifact: &Artifact) -> Result<()> {
+    if entry.size == artifact.size && entry.sha256 == artifact.sha256 {
+        return Ok(());
+    }
+    Err(Error::DigestMismatch {
+        what: entry.name.to_string(),
+        expected: artifact.sha256,
+        found: entry.sha256,
+        next: "The bundle was changed after signing; fetch it again",
+    })
+}
+
+impl Default for VerifyOptions {
+    /// No expectations, and the system's time.
+    fn default() -> Self {
+        Self {
+            id: None,
+            version: None,
+            kind: None,
+            now_s: system_time_s(),
+        }
+    }
+}
+
+/// Seconds since 1970-01-01 UTC by the system's clock; 0 if it stands before that.
+#[must_use]
+pub fn system_time_s() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| elapsed.as_secs())
+}
+
+impl From<&TrustedKey> for Signer {
+    fn from(key: &TrustedKey) -> Self {
+        Self {
+            key: key.id,
+            label: key.label.clone(),
+            operator: key.operator.clone(),
+            test_identity: key.test_identity,
+        }
+    }
+}
+
+/// The memory of a machine that never installed anything.
+struct NoHistory;
+
+impl History for NoHistory {
+    fn floor(&self, _: &PackageId) -> u64 {
+        0
+    }
+    fn pin(&self, _: &PackageId, _: &PackageVersion) -> Option<Digest> {
+        None
+    }
+    fn signers(&self, _: &PackageId) -> Vec<KeyId> {
+        Vec::new()
+    }
+    fn time_seen(&self) -> u64 {
+        0
+    }
+}
