@@ -1,0 +1,211 @@
+//! The bound plan and its one pass over bound pointers.
+
+use core::ffi::c_void;
+use std::sync::Arc;
+
+use guild_abi::abi::{GUILD_STATUS_OK, guild_exec, guild_status};
+use guild_model::ModelSource;
+
+use crate::arena::AlignedBuffer;
+use crate::batch::Batch;
+use crate::call::ExecuteFn;
+use crate::error_buffer::ErrorBuffer;
+use crate::instance::Bound;
+use crate::parallel::ParallelFor;
+use crate::report::{Phase, PlanReport, ProviderIdentity};
+use crate::shape::Dim;
+use crate::state::StatePools;
+
+/// A model that is ready to run: instances, memory, and for each phase an array of steps.
+///
+/// It may move between threads; one thread uses it at a time.
+pub struct BoundPlan {
+    parts: Parts,
+}
+
+// SAFETY: the raw pointers inside lead to memory that the plan owns or keeps alive (`model`, `par`) and
+// to plugin instances. Instances have no thread affinity (`[inst]`), the pool may be used from any
+// thread (`ParallelFor::new`), and nothing but the plan uses the memory.
+unsafe impl Send for BoundPlan {}
+
+/// What a bound plan is made of. Instances come before the memory that they point to, so that they
+/// end first.
+pub(crate) struct Parts {
+    pub(crate) steps: [Vec<Step>; Phase::ALL.len()],
+    pub(crate) bound: Vec<Bound>,
+    /// Byte offset in the outputs' region and row length.
+    pub(crate) logits: Option<(u64, u64)>,
+    pub(crate) hidden: Option<(u64, u64)>,
+    /// Operation with its version, and layer, of each node.
+    pub(crate) nodes: Vec<(String, u32)>,
+    pub(crate) report: PlanReport,
+    pub(crate) memory: Memory,
+    pub(crate) model: Arc<dyn ModelSource>,
+    pub(crate) par: ParallelFor,
+}
+
+/// The memory that steps share.
+pub(crate) struct Memory {
+    pub(crate) arena: AlignedBuffer,
+    pub(crate) outputs: AlignedBuffer,
+    pub(crate) call_scratch: AlignedBuffer,
+    pub(crate) states: StatePools,
+    pub(crate) batch: Batch,
+    pub(crate) errors: ErrorBuffer,
+}
+
+/// One entry of the array that a pass walks over.
+pub(crate) struct Step {
+    function: ExecuteFn,
+    inst: *mut c_void,
+    exec: *const guild_exec,
+    /// Whether the step's rows are the call's output rows.
+    outputs: bool,
+    /// Which of the bound instances it is, for errors.
+    bound: u32,
+}
+
+impl Step {
+    pub(crate) fn new(bound: &Bound, number: usize, rows: Dim) -> Step {
+        Step {
+            function: bound.function,
+            inst: bound.inst(),
+            exec: bound.exec(),
+            outputs: rows == Dim::Outputs,
+            bound: number as u32,
+        }
+    }
+}
+
+/// An operation that failed. The sessions of the batch can't go on: their states are undefined.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{} of package {} failed at {operation}, layer {layer}, with status {status}: {text}. \
+     End the session; disable the package or roll it back if it happens again",
+    provider.implementation,
+    provider.package
+)]
+pub struct StepError {
+    /// The provider.
+    pub provider: ProviderIdentity,
+    /// Operation with its version.
+    pub operation: String,
+    /// The node's layer.
+    pub layer: u32,
+    /// The status that `execute` gave.
+    pub status: guild_status,
+    /// The provider's own text; may be empty.
+    pub text: String,
+}
+
+impl BoundPlan {
+    pub(crate) fn new(parts: Parts) -> BoundPlan {
+        BoundPlan { parts }
+    }
+
+    /// Runs the batch once. A step without rows in this call is left out, so a batch without output
+    /// rows doesn't compute the head. No allocation, lock or look-up unless a step fails.
+    ///
+    /// # Errors
+    /// [`StepError`] for the first step that fails; the ones after it don't run.
+    pub fn run(&mut self, phase: Phase) -> Result<(), Box<StepError>> {
+        let Parts { steps, memory, .. } = &mut self.parts;
+        memory.errors.clear();
+        memory.batch.count_call();
+        let (rows, outputs) = (memory.batch.rows(), memory.batch.outputs());
+        for (number, step) in steps[phase.index()].iter().enumerate() {
+            let count = if step.outputs { outputs } else { rows };
+            if count == 0 {
+                continue;
+            }
+            // SAFETY:
+            // - `function` and `inst` belong together and are alive: `bound` owns the instance, and the
+            //   package stays mapped (`PluginTable::new`).
+            // - `exec` and all that it points to are owned by `bound` and `memory`, or kept alive by
+            //   `model` and `par`; the batch's numbers were checked by `Batch`.
+            // - `&mut self` makes this the only call on the instance (`[inst]`) and keeps the host from
+            //   touching the memory meanwhile.
+            let status = unsafe { (step.function)(step.inst, step.exec) };
+            if status != GUILD_STATUS_OK {
+                return Err(Box::new(self.failure(number, phase, status)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The batch of the next call.
+    pub fn batch_mut(&mut self) -> &mut Batch {
+        &mut self.parts.memory.batch
+    }
+
+    /// The batch of the last call.
+    #[must_use]
+    pub fn batch(&self) -> &Batch {
+        &self.parts.memory.batch
+    }
+
+    /// KV pages and recurrent slots.
+    pub fn states_mut(&mut self) -> &mut StatePools {
+        &mut self.parts.memory.states
+    }
+
+    /// Logits of the last call's output rows, f32 `[outputs, vocabulary]`.
+    #[must_use]
+    pub fn logits(&self) -> &[f32] {
+        self.result(self.parts.logits, self.batch().outputs())
+    }
+
+    /// Hidden states before the head, f32 `[rows, hidden]`; empty where the model has no such output.
+    #[must_use]
+    pub fn hidden(&self) -> &[f32] {
+        self.result(self.parts.hidden, self.batch().rows())
+    }
+
+    /// Length of a row of logits.
+    #[must_use]
+    pub fn vocabulary(&self) -> usize {
+        self.parts.logits.map_or(0, |(_, length)| length as usize)
+    }
+
+    /// What was decided, scratch included.
+    #[must_use]
+    pub fn report(&self) -> &PlanReport {
+        &self.parts.report
+    }
+
+    /// The model whose weights the plan reads.
+    #[must_use]
+    pub fn model(&self) -> &dyn ModelSource {
+        &*self.parts.model
+    }
+
+    /// The pool that operations run on.
+    #[must_use]
+    pub fn parallel_for(&self) -> &ParallelFor {
+        &self.parts.par
+    }
+
+    fn result(&self, place: Option<(u64, u64)>, rows: u64) -> &[f32] {
+        let found = place.and_then(|(offset, length)| {
+            let count = usize::try_from(rows.checked_mul(length)?).ok()?;
+            self.parts
+                .memory
+                .outputs
+                .f32s(usize::try_from(offset).ok()?, count)
+        });
+        found.unwrap_or(&[])
+    }
+
+    fn failure(&self, number: usize, phase: Phase, status: guild_status) -> StepError {
+        let step = &self.parts.steps[phase.index()][number];
+        let candidate = &self.parts.bound[step.bound as usize].candidate;
+        let (operation, layer) = self.parts.nodes[number].clone();
+        StepError {
+            provider: candidate.identity(),
+            operation,
+            layer,
+            status,
+            text: self.parts.memory.errors.text(),
+        }
+    }
+}
