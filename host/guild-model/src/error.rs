@@ -305,6 +305,12 @@ pub enum TokenizerDamage {
         /// The missing token.
         text: String,
     },
+    /// The merging library refuses the vocabulary for a reason that guild does not check.
+    #[error("the merging library refuses it: {reason}")]
+    Refused {
+        /// The library's reason.
+        reason: String,
+    },
     /// A special token's id is beyond the vocabulary.
     #[error("{key} is {id}, the vocabulary has {tokens} tokens")]
     IdOutOfRange {

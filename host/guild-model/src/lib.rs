@@ -1,6 +1,7 @@
 //!
 //! - [`gguf`]: reads a GGUF file through a memory map and checks all of it before anything is used.
 //! - [`ModelSource`]: what the rest of the host sees of a model file: metadata, tensors, bytes.
+//! - [`tokenizer`]: text to token ids and back, built from a model's own metadata.
 //!
 //! This crate knows no architecture and no device. `docs/gguf.md` states what is accepted and every limit.
 //! The only unsafe code is the memory map in `map.rs`.
@@ -13,8 +14,10 @@ mod map;
 pub mod metadata;
 mod name_index;
 pub mod source;
+pub mod tokenizer;
 
 pub use error::{Damage, ErrorCode, ModelError, Unsupported};
 pub use gguf::{Gguf, GgufFile};
 pub use metadata::{Array, FromValue, Metadata, Value, ValueType};
 pub use source::{ContentId, ModelSource, TensorInfo};
+pub use tokenizer::{StreamDecoder, TokenizeError, Tokenizer};

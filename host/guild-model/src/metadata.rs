@@ -104,6 +104,18 @@ impl Metadata {
         })
     }
 
+    /// The strings of an array that must be there.
+    ///
+    /// # Errors
+    /// [`Damage::MissingKey`] and [`Damage::WrongType`].
+    pub fn require_strings<'a>(&'a self, key: &str) -> Result<Vec<&'a str>, ModelError> {
+        let array: Array<'a> = self.require(key)?;
+        array.to_vec().ok_or_else(|| {
+            let (key, want, found) = (key.to_owned(), "an array of strings", ValueType::Array);
+            Damage::WrongType { key, want, found }.into()
+        })
+    }
+
     fn view(&self, entry: &Entry) -> Option<Value<'_>> {
         read_value(
             &mut Cursor::new(self.bytes.get(entry.value.clone())?),

@@ -1,7 +1,8 @@
-//! Tests of the public API. Golden values come from gguf-py.
+//! Tests of the public API. Golden values come from gguf-py, llama.cpp and the `tokenizers` Python package.
 
 mod container;
 mod defects;
 mod properties;
 mod reader;
+mod tokenizer;
 mod writer;
