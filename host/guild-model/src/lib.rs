@@ -1,3 +1,4 @@
+//! Model files and tokenizers.
 //!
 //! - [`gguf`]: reads a GGUF file through a memory map and checks all of it before anything is used.
 //! - [`ModelSource`]: what the rest of the host sees of a model file: metadata, tensors, bytes.

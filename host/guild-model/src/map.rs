@@ -3,8 +3,8 @@
 //! The map is read-only and shared. What it cannot give is protection from other processes: a file that is written to
 //! changes the bytes, and touching a page that a truncation removed raises a bus error. [`MappedFile::check_unchanged`]
 //! compares length and modification time with those at opening, so that both become an error when it is called before a
-//! pass. Metadata is copied out and checked before use, so nothing whose validity matters to Rust is read through the
-//! map twice; tensor data is plain bytes, of which any value is fine.
+//! pass. Keys and names are copied before they are checked, and the copied metadata is checked again on access, so no
+//! string rests on bytes that may change; tensor data is plain bytes, of which any value is fine.
 
 #![expect(unsafe_code, reason = "mapping a file is unsafe; see the SAFETY note")]
 
@@ -52,7 +52,7 @@ impl MappedFile {
         let opened = Stamp::of(&metadata);
         // SAFETY: The duty is that nobody changes the bytes while slices of them live. This process never writes to a
         // model file, and the descriptor is read-only. Other processes are the user's duty (`docs/gguf.md`); what
-        // they could break is narrowed by copying and checking the metadata, by treating tensor data as bytes without
+        // they could break is narrowed by reading metadata from a checked copy, by treating tensor data as bytes without
         // meaning to Rust, and by `check_unchanged` before each pass.
         let map = unsafe { Mmap::map(&file) }.map_err(io("map"))?;
         Ok(Self {

@@ -83,6 +83,10 @@ fn absurd_counts_allocate_nothing() {
             "{damage}"
         );
     }
+}
+
+#[test]
+fn absurd_lengths_allocate_nothing() {
     let long = |len: u64| len.to_le_bytes();
     let text = damage(|writer| writer.entry("k", 8, &long(u64::MAX)));
     assert!(
@@ -199,6 +203,10 @@ fn values_are_checked() {
         ),
         "{found}"
     );
+}
+
+#[test]
+fn arrays_nest_four_deep_at_most() {
     let nested = |depth: usize| (1..depth).fold(array(0, &[]), |inner, _| array(9, &[inner]));
     let found = damage(|writer| writer.entry("k", 9, &nested(5)));
     assert!(
