@@ -1,1 +1,43 @@
-//! Traits, export macro and C shims for plugin authors.
+//! For authors of Rust plugins: traits to implement, safe views of what the host passes, and the C
+//! shims around both.
+//!
+//! A plugin crate has a [`Plugin`] value, kernels ([`Kernel`], [`Instance`]) or runners ([`Runner`]),
+//! and a type that names it ([`PluginSource`]). It needs no unsafe code. A thin cdylib crate exports
+//! the entry with [`export_plugin!`]; a host that links the plugin statically calls
+//! [`entry::<Source>`](entry()).
+//!
+//! Thread rules are those of the C contract: `supports` and `create` on any thread, one thread at a
+//! time for each instance. `execute` must not allocate, lock, look things up or start threads; the
+//! views here do none of it. Unsafe code stands in the files that `docs/safety.md` lists.
+#![deny(unsafe_code)]
+
+pub mod format;
+
+mod batch;
+mod entry;
+mod exec;
+mod kernel;
+mod parallel;
+mod request;
+pub mod runner;
+mod shims;
+mod sized;
+mod state;
+mod tensor;
+mod tiles;
+
+pub use batch::{Batch, Sequence};
+pub use entry::{InitContext, LogLevel, Plugin, PluginSource, entry};
+pub use exec::{Exec, Scratch, Update};
+pub use kernel::{
+    Failure, Instance, Kernel, KernelInfo, Refusal, SCRATCH_SLOTS_MAX, ScratchSlot, ScratchSlots,
+};
+pub use parallel::Par;
+pub use request::{Bounds, Params, Request, StateInfo, TensorInfo};
+pub use runner::Runner;
+pub use state::State;
+pub use tensor::{Element, Tensor, TensorMut, Weight};
+pub use tiles::{JOINED_MAX, Joined, PerWorker, Split, Tile, Tiles};
+
+/// What kernels need from the C contract: numbers, parameter structs, contracts.
+pub use guild_abi as abi;

@@ -7,11 +7,11 @@ use super::model::{Model, ModelSource, TensorInfo};
 use super::shape::Shape;
 use super::{DescribeParams, Runner};
 use crate::kernel::Failure;
+use crate::sized::{self, Headed};
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 use guild_abi::abi::*;
-use guild_abi::counters::guild_counter;
 use guild_abi::runner::*;
 use guild_abi::text::{ErrorText, write_error};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -70,17 +70,9 @@ impl RunnerTable {
     }
 
     /// Calls of `describe` on runner `index` that succeeded, for `guild.counters/1`.
-    pub(crate) fn counter(&self, index: u32) -> Option<guild_counter> {
-        Some(guild_counter {
-            size: size_of::<guild_counter>() as u32,
-            reserved: 0,
-            calls: self
-                .entries
-                .get(index as usize)?
-                .calls
-                .load(Ordering::Relaxed),
-            rows: 0,
-        })
+    pub(crate) fn calls(&self, index: u32) -> Option<u64> {
+        let entry = self.entries.get(index as usize)?;
+        Some(entry.calls.load(Ordering::Relaxed))
     }
 
     fn entry(&self, index: u32) -> Result<&Entry, Failure> {
@@ -108,7 +100,7 @@ unsafe extern "C" fn info<P: HasRunners>(
             reserved: [0; 3],
         };
         // SAFETY: the host passes a writable struct whose header says how long it is.
-        unsafe { write_record(out, &desc) }?;
+        unsafe { sized::write(out, &desc, "the runner record") }?;
         Ok(GUILD_STATUS_OK)
     });
     // SAFETY: `err` is the host's buffer or null.
@@ -160,7 +152,7 @@ unsafe extern "C" fn describe<P: HasRunners>(
         let entry = plugin.runners().entry(index)?;
         // SAFETY: the host's tables and what their functions give live during this call.
         let (source, params, mut target) = unsafe {
-            let params = read_record(params, GUILD_KIND_RECORD)?;
+            let params = sized::read(params, "the parameters of `describe`")?;
             (HostModel::new(model)?, params, HostBuilder::new(builder)?)
         };
         let model = Model::new(&source);
@@ -202,71 +194,21 @@ unsafe fn reported(outcome: Result<guild_status, Failure>, err: *mut guild_err) 
     }
 }
 
-/// A struct of the ABI that starts with a header and may be longer or shorter on the other side.
-///
-/// # Safety
-/// `repr(C)`, starts with a `guild_hdr`, and all-zero bytes are a valid value.
-unsafe trait Record: Copy {}
-// SAFETY: integers, pointers and optional functions after a header.
-unsafe impl Record for guild_model_v1 {}
-// SAFETY: integers, pointers and optional functions after a header.
-unsafe impl Record for guild_builder_v1 {}
-// SAFETY: integers after a header.
-unsafe impl Record for guild_describe_params {}
-// SAFETY: integers and text after a header.
-unsafe impl Record for guild_runner_desc {}
-
-/// Copies the part of a record that both sides know; the rest reads as zero.
-///
-/// # Safety
-/// `from` is null, or points to a record whose header gives its readable bytes.
-unsafe fn read_record<T: Record>(from: *const T, kind: u16) -> Result<T, Failure> {
-    if from.is_null() {
-        return Err(Failure::invalid("a null record"));
-    }
-    // SAFETY: not null; every record starts with a header.
-    let header = unsafe { from.cast::<guild_hdr>().read() };
-    let size = header.size as usize;
-    if header.kind != kind || size < size_of::<guild_hdr>() {
-        let text = format!("a record of kind {} and {size} bytes", header.kind);
-        return Err(Failure::invalid(text));
-    }
-    if header.flags & GUILD_FLAGS_MUST_UNDERSTAND != 0 {
-        let text = format!("a record with unknown flags {:#06x}", header.flags);
-        return Err(Failure::new(GUILD_STATUS_ERR_ABI, text));
-    }
-    let mut record = core::mem::MaybeUninit::<T>::zeroed();
-    let known = size.min(size_of::<T>());
-    // SAFETY: `known` bytes are readable by the header's word and fit `record`; zero is valid for the
-    // rest, as `Record` promises.
-    unsafe {
-        core::ptr::copy_nonoverlapping(from.cast::<u8>(), record.as_mut_ptr().cast::<u8>(), known);
-        Ok(record.assume_init())
-    }
+// SAFETY: `repr(C)`, header first, integers, pointers, text and optional functions only.
+unsafe impl Headed for guild_model_v1 {
+    const KIND: u16 = GUILD_KIND_EXTENSION;
 }
-
-/// Writes the part of a record that the other side has room for; its own header says how much.
-///
-/// # Safety
-/// `to` is null, or points to a record whose header gives its writable bytes.
-unsafe fn write_record<T: Record>(to: *mut T, record: &T) -> Result<(), Failure> {
-    if to.is_null() {
-        return Err(Failure::invalid("a null record"));
-    }
-    // SAFETY: not null; every record starts with a header that the caller filled in.
-    let size = unsafe { (*to.cast::<guild_hdr>()).size } as usize;
-    if size < size_of::<guild_hdr>() {
-        return Err(Failure::invalid(format!("a record of {size} bytes")));
-    }
-    let known = size.min(size_of::<T>());
-    // SAFETY: `known` bytes are writable by the header's word and readable in `record`.
-    unsafe {
-        let from: *const T = record;
-        core::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), known);
-        // The record may be longer than this side knows; its length stays its owner's word.
-        (*to.cast::<guild_hdr>()).size = size as u32;
-    }
-    Ok(())
+// SAFETY: as above.
+unsafe impl Headed for guild_builder_v1 {
+    const KIND: u16 = GUILD_KIND_EXTENSION;
+}
+// SAFETY: as above.
+unsafe impl Headed for guild_describe_params {
+    const KIND: u16 = GUILD_KIND_RECORD;
+}
+// SAFETY: as above.
+unsafe impl Headed for guild_runner_desc {
+    const KIND: u16 = GUILD_KIND_RECORD;
 }
 
 /// The host's model table. Its functions are called from the thread of the call that it came with.
@@ -281,7 +223,7 @@ impl HostModel<'_> {
     /// `table` is null, or a model table that lives, with all text that it gives, for `'a`.
     unsafe fn new<'a>(table: *const guild_model_v1) -> Result<HostModel<'a>, Failure> {
         // SAFETY: the caller's promise.
-        let table = unsafe { read_record(table, GUILD_KIND_EXTENSION) }?;
+        let table = unsafe { sized::read(table, "the host's model table") }?;
         // SAFETY: the caller promises that the text lives for `'a`.
         let architecture = unsafe { table.architecture.as_str() };
         Ok(HostModel {
@@ -366,7 +308,7 @@ impl HostBuilder {
     /// `table` is null, or a builder table that lives as long as the result is used.
     unsafe fn new(table: *const guild_builder_v1) -> Result<HostBuilder, Failure> {
         // SAFETY: the caller's promise.
-        let table = unsafe { read_record(table, GUILD_KIND_EXTENSION) }?;
+        let table = unsafe { sized::read(table, "the host's builder table") }?;
         Ok(HostBuilder { table })
     }
 }

@@ -1,0 +1,401 @@
+//! A plugin's life: what it is, the entry that hands its table to a host, start and end.
+//!
+//! All state hangs off `guild_plugin_v1.self_`, so two hosts in one process don't meet.
+#![allow(unsafe_code)]
+
+use crate::kernel::{Failure, Kernel, KernelInfo};
+use crate::runner::{HasRunners, Runner, RunnerTable};
+use crate::{shims, sized};
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering};
+use guild_abi::abi::{
+    GUILD_ABI_MINOR, GUILD_ABI_MINOR_FLOOR, GUILD_CAP_INPLACE, GUILD_KIND_EXTENSION,
+    GUILD_KIND_PLUGIN, GUILD_LOG_DEBUG, GUILD_LOG_ERROR, GUILD_LOG_INFO, GUILD_LOG_WARN,
+    GUILD_STATUS_ERR_ABI, GUILD_STATUS_ERR_BUSY, GUILD_STATUS_ERR_PANIC, GUILD_STATUS_OK,
+    guild_err, guild_hdr, guild_host_v1, guild_plugin_v1, guild_status, guild_str,
+};
+use guild_abi::counters::guild_counters_v1;
+use guild_abi::text::write_error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+/// What a plugin is. One static value in each plugin crate.
+pub struct Plugin {
+    /// Package id: `org.guild.kernels.cpu`.
+    pub id: &'static str,
+    /// Package version, SemVer.
+    pub version: &'static str,
+    /// Digest that names this build, or zero.
+    pub build_id: [u8; 32],
+    /// Number of kernels that `kernels` makes; the host learns it before `init`.
+    pub kernel_count: u32,
+    /// Makes the kernels, once, in `init`: all that the plugin has, whatever the machine.
+    /// [`Kernel::supports`] declines what this processor can't run.
+    pub kernels: fn(&InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Failure>,
+    /// Model architectures.
+    pub runners: &'static [&'static dyn Runner],
+}
+
+/// Names a crate's [`Plugin`], so that the entry can be made without unsafe code in that crate.
+pub trait PluginSource: 'static {
+    /// The plugin.
+    fn plugin() -> &'static Plugin;
+}
+
+/// How important a log line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevel {
+    /// Something failed.
+    Error,
+    /// Something is odd.
+    Warn,
+    /// Progress.
+    Info,
+    /// For developers.
+    Debug,
+}
+
+/// What a plugin may use while it starts.
+pub struct InitContext<'a> {
+    config: &'a str,
+    active_minor: u32,
+    host: &'a guild_host_v1,
+}
+
+impl InitContext<'_> {
+    /// The configuration text that the host passed; empty for none.
+    #[must_use]
+    pub fn config(&self) -> &str {
+        self.config
+    }
+
+    /// Minor version of the ABI that both sides speak.
+    #[must_use]
+    pub fn active_minor(&self) -> u32 {
+        self.active_minor
+    }
+
+    /// Writes a line to the host's log.
+    pub fn log(&self, level: LogLevel, message: &str) {
+        let level = match level {
+            LogLevel::Error => GUILD_LOG_ERROR,
+            LogLevel::Warn => GUILD_LOG_WARN,
+            LogLevel::Info => GUILD_LOG_INFO,
+            LogLevel::Debug => GUILD_LOG_DEBUG,
+        };
+        if let Some(log) = self.host.log {
+            // SAFETY: the host's function takes its own context, on any thread, until `shutdown`.
+            unsafe { log(self.host.ctx, level, guild_str::new(message)) };
+        }
+    }
+}
+
+/// The entry of the plugin that `S` names: what `guild_plugin_entry_v1` is in its cdylib.
+///
+/// # Safety
+/// As `guild_plugin_entry_fn` in `abi.h` says: the three pointers are valid or null, `host` outlives
+/// every call until `shutdown` returns, and the host serialises this call.
+pub unsafe extern "C" fn entry<S: PluginSource>(
+    host: *const guild_host_v1,
+    out: *mut guild_plugin_v1,
+    err: *mut guild_err,
+) -> guild_status {
+    // SAFETY: the caller's promise about `host` and `out`.
+    let body = || unsafe { enter(S::plugin(), host, out) };
+    // SAFETY: the caller's promise about `err`.
+    unsafe { guarded(err, body) }
+}
+
+/// Exports `guild_plugin_entry_v1` for the plugin that a [`PluginSource`] names. For cdylib crates.
+#[macro_export]
+macro_rules! export_plugin {
+    ($source:ty) => {
+        /// The one symbol that a host looks up; see `guild/abi.h`.
+        ///
+        /// # Safety
+        /// As `guild_plugin_entry_fn` in `guild/abi.h` says.
+        // SAFETY: no other definition of this symbol is linked into a plugin library.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn guild_plugin_entry_v1(
+            host: *const $crate::abi::abi::guild_host_v1,
+            out: *mut $crate::abi::abi::guild_plugin_v1,
+            err: *mut $crate::abi::abi::guild_err,
+        ) -> $crate::abi::abi::guild_status {
+            // SAFETY: the host keeps the contract of the entry, which is this function's.
+            unsafe { $crate::entry::<$source>(host, out, err) }
+        }
+    };
+}
+
+/// What `self_` points to.
+pub(crate) struct PluginState {
+    definition: &'static Plugin,
+    host: guild_host_v1,
+    kernels: OnceLock<Vec<Arc<Slot>>>,
+    runners: RunnerTable,
+    counters: guild_counters_v1,
+}
+
+// SAFETY: the raw pointers inside are the host's context and headers, which the host lets any thread
+// use until `shutdown`; everything else is `Send` and `Sync`.
+unsafe impl Send for PluginState {}
+// SAFETY: as above.
+unsafe impl Sync for PluginState {}
+
+impl HasRunners for PluginState {
+    fn runners(&self) -> &RunnerTable {
+        &self.runners
+    }
+}
+
+/// One kernel with its counters.
+pub(crate) struct Slot {
+    pub kernel: Box<dyn Kernel>,
+    pub info: KernelInfo,
+    /// Whether output 0 may be input 0's memory.
+    pub may_alias: bool,
+    calls: AtomicU64,
+    rows: AtomicU64,
+}
+
+impl Slot {
+    /// Counts a call that succeeded.
+    pub(crate) fn count(&self, rows: usize) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.rows.fetch_add(rows as u64, Ordering::Relaxed);
+    }
+
+    /// Calls and rows so far.
+    pub(crate) fn counted(&self) -> (u64, u64) {
+        (
+            self.calls.load(Ordering::Relaxed),
+            self.rows.load(Ordering::Relaxed),
+        )
+    }
+}
+
+impl PluginState {
+    /// The plugin behind `self_`.
+    ///
+    /// # Safety
+    /// `self_` is null, or the value that `entry` wrote, before `shutdown`.
+    pub(crate) unsafe fn from_raw<'a>(self_: *mut c_void) -> Result<&'a PluginState, Failure> {
+        // SAFETY: the caller's promise; all fields are shared between threads.
+        unsafe { self_.cast::<PluginState>().as_ref() }
+            .ok_or_else(|| Failure::invalid("self_ is null"))
+    }
+
+    /// Kernel `index`.
+    pub(crate) fn slot(&self, index: u32) -> Result<&Arc<Slot>, Failure> {
+        let Some(kernels) = self.kernels.get() else {
+            return Err(Failure::new(
+                GUILD_STATUS_ERR_BUSY,
+                "the plugin isn't initialised",
+            ));
+        };
+        kernels.get(index as usize).ok_or_else(|| {
+            let count = kernels.len();
+            Failure::invalid(format!("operation {index} of {count}"))
+        })
+    }
+}
+
+/// Runs the body of an exported function: errors and panics become a status and a text.
+///
+/// # Safety
+/// `err` is null or as `guild_err` in `abi.h` says.
+pub(crate) unsafe fn guarded(
+    err: *mut guild_err,
+    body: impl FnOnce() -> Result<guild_status, Failure>,
+) -> guild_status {
+    let failure = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(status)) => return status,
+        Ok(Err(failure)) => failure,
+        Err(payload) => Failure::panic(panic_text(payload)),
+    };
+    // SAFETY: the caller's promise.
+    unsafe { write_error(err, failure.status, format_args!("{}", failure.text)) };
+    failure.status
+}
+
+/// What a panic said. Its payload is forgotten, since its drop may panic.
+pub(crate) fn panic_text(payload: Box<dyn core::any::Any + Send>) -> String {
+    let said = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    core::mem::forget(payload);
+    format!("the plugin panicked: {said}")
+}
+
+/// Checks the host's table and fills the plugin's.
+///
+/// # Safety
+/// As [`entry()`].
+unsafe fn enter(
+    definition: &'static Plugin,
+    host: *const guild_host_v1,
+    out: *mut guild_plugin_v1,
+) -> Result<guild_status, Failure> {
+    // SAFETY: the caller's promise.
+    let host = unsafe { sized::read(host, "the host's table") }?;
+    if host.abi_minor_floor > GUILD_ABI_MINOR || host.abi_minor < GUILD_ABI_MINOR_FLOOR {
+        return Err(Failure::new(
+            GUILD_STATUS_ERR_ABI,
+            format!(
+                "the host speaks ABI 1.{} to 1.{}, the plugin 1.{GUILD_ABI_MINOR_FLOOR} to \
+                 1.{GUILD_ABI_MINOR}; install a plugin that was built for this host",
+                host.abi_minor_floor, host.abi_minor
+            ),
+        ));
+    }
+    let state = Box::new(PluginState {
+        definition,
+        host,
+        kernels: OnceLock::new(),
+        runners: RunnerTable::new::<PluginState>(definition.runners),
+        counters: guild_counters_v1 {
+            h: guild_hdr::new(size_of::<guild_counters_v1>(), GUILD_KIND_EXTENSION),
+            operation: Some(shims::operation_counter),
+            runner: Some(shims::runner_counter),
+            reserved: [0; 2],
+        },
+    });
+    let state = Box::into_raw(state);
+    let table = table(definition, state.cast());
+    // SAFETY: the caller's promise about `out`.
+    let written = unsafe { sized::write(out, &table, "the plugin's table") };
+    if written.is_err() {
+        // SAFETY: made by `Box::into_raw` above; the host hasn't seen it.
+        drop(unsafe { Box::from_raw(state) });
+    }
+    written.map(|()| GUILD_STATUS_OK)
+}
+
+fn table(definition: &'static Plugin, self_: *mut c_void) -> guild_plugin_v1 {
+    guild_plugin_v1 {
+        h: guild_hdr::new(size_of::<guild_plugin_v1>(), GUILD_KIND_PLUGIN),
+        abi_minor_built: GUILD_ABI_MINOR,
+        abi_minor_min: GUILD_ABI_MINOR_FLOOR,
+        caps: [0; 2],
+        id: guild_str::new(definition.id),
+        version: guild_str::new(definition.version),
+        build_id: definition.build_id,
+        self_,
+        op_count: definition.kernel_count,
+        reserved0: 0,
+        init: Some(init),
+        describe: Some(shims::describe),
+        supports: Some(shims::supports),
+        create: Some(shims::create),
+        scratch: Some(shims::scratch),
+        prepack: None,
+        prepare: Some(shims::prepare),
+        destroy: Some(shims::destroy),
+        get_extension: Some(get_extension),
+        quiesce: Some(quiesce),
+        shutdown: Some(shutdown),
+        reserved: [0; 8],
+    }
+}
+
+/// # Safety
+/// As `guild_plugin_v1.init` in `abi.h` says.
+unsafe extern "C" fn init(
+    self_: *mut c_void,
+    active_minor: u32,
+    config: guild_str,
+    err: *mut guild_err,
+) -> guild_status {
+    let body = || {
+        // SAFETY: the host passes the `self_` that it got.
+        let state = unsafe { PluginState::from_raw(self_) }?;
+        // SAFETY: the host keeps the text valid during the call.
+        let config = unsafe { config.as_str() }
+            .ok_or_else(|| Failure::invalid("the configuration isn't UTF-8"))?;
+        start(state, active_minor, config)?;
+        Ok(GUILD_STATUS_OK)
+    };
+    // SAFETY: the host's error buffer.
+    unsafe { guarded(err, body) }
+}
+
+/// Makes the kernels.
+fn start(state: &PluginState, active_minor: u32, config: &str) -> Result<(), Failure> {
+    let kernels = (state.definition.kernels)(&InitContext {
+        config,
+        active_minor,
+        host: &state.host,
+    })?;
+    if kernels.len() != state.definition.kernel_count as usize {
+        return Err(Failure::internal(format!(
+            "the plugin has {} kernels but says {}",
+            kernels.len(),
+            state.definition.kernel_count
+        )));
+    }
+    let slots = kernels
+        .into_iter()
+        .map(|kernel| {
+            let info = kernel.info();
+            let may_alias =
+                info.caps & GUILD_CAP_INPLACE != 0 && info.op.contract.contains("; alias y=");
+            Arc::new(Slot {
+                kernel,
+                info,
+                may_alias,
+                calls: AtomicU64::new(0),
+                rows: AtomicU64::new(0),
+            })
+        })
+        .collect();
+    state
+        .kernels
+        .set(slots)
+        .map_err(|_| Failure::new(GUILD_STATUS_ERR_BUSY, "the plugin is initialised already"))
+}
+
+/// # Safety
+/// As `guild_plugin_v1.get_extension` in `abi.h` says.
+unsafe extern "C" fn get_extension(self_: *mut c_void, id: guild_str) -> *const c_void {
+    // SAFETY: the host passes the `self_` that it got, and text that is valid during the call.
+    let (state, id) = unsafe { (PluginState::from_raw(self_), id.as_str()) };
+    let Ok(state) = state else {
+        return core::ptr::null();
+    };
+    match id {
+        Some("guild.counters/1") => core::ptr::from_ref(&state.counters).cast(),
+        Some("guild.runner/1") => state.runners.extension().cast(),
+        _ => core::ptr::null(),
+    }
+}
+
+/// # Safety
+/// As `guild_plugin_v1.quiesce` in `abi.h` says.
+unsafe extern "C" fn quiesce(
+    _self: *mut c_void,
+    _timeout_ns: u64,
+    _err: *mut guild_err,
+) -> guild_status {
+    // Kernels start no threads and finish before `execute` returns.
+    GUILD_STATUS_OK
+}
+
+/// # Safety
+/// As `guild_plugin_v1.shutdown` in `abi.h` says.
+unsafe extern "C" fn shutdown(self_: *mut c_void) {
+    if self_.is_null() {
+        return;
+    }
+    let end = || {
+        // SAFETY: made by `Box::into_raw` in `enter`; the host calls this once, and nothing after.
+        drop(unsafe { Box::from_raw(self_.cast::<PluginState>()) });
+    };
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(end)) {
+        core::mem::forget(payload);
+    }
+}
+
+/// Status of a call on an instance that panicked in this call.
+pub(crate) const PANICKED: guild_status = GUILD_STATUS_ERR_PANIC;

@@ -1,0 +1,635 @@
+//! A safe view of `guild_exec`: the operands of one call.
+//!
+//! Two rules keep it sound, and both are checked at run time without allocation. Memory that is
+//! written (outputs, states, scratch) overlaps no other operand, except that output 0 may be input
+//! 0's memory where the contract says `alias` and the kernel has `GUILD_CAP_INPLACE`. And each
+//! written operand is handed out once a call.
+//!
+//! A kernel with in-place operation takes output 0 by [`Exec::update`]: its tiles hold input 0's
+//! elements when their task starts, whether or not the two share memory, so the kernel has one way
+//! through its code.
+#![allow(unsafe_code)]
+
+use crate::batch::Batch;
+use crate::kernel::{Failure, ScratchSlot};
+use crate::parallel::Par;
+use crate::request::{OPERANDS_MAX, Params, read_params};
+use crate::state::State;
+use crate::tensor::{Element, Geometry, Tensor, TensorMut, Weight};
+use crate::tiles::{PerWorker, Tiles};
+use core::cell::Cell;
+use core::marker::PhantomData;
+use core::ops::Range;
+use guild_abi::abi::{guild_exec, guild_state, guild_tensor};
+use guild_abi::core_ops::GUILD_OP_SELECT_ROWS;
+
+/// The operands of one call. Lives during `execute` only; one thread.
+pub struct Exec<'a> {
+    raw: &'a guild_exec,
+    facts: Facts<'a>,
+    rows: usize,
+    par: Par<'a>,
+    /// Whether output 0 is input 0's memory.
+    in_place: bool,
+    taken: Cell<Taken>,
+}
+
+/// What the shim knows of the instance.
+#[derive(Clone, Copy)]
+pub(crate) struct Facts<'a> {
+    /// `GUILD_OP_*`.
+    pub op: u32,
+    /// Whether output 0 may be input 0's memory.
+    pub may_alias: bool,
+    /// The scratch that the instance declared last.
+    pub scratch: &'a [ScratchSlot],
+}
+
+/// Which written operands have been handed out, a bit each.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    outputs: u64,
+    states: u64,
+    scratch: u64,
+}
+
+impl<'a> Exec<'a> {
+    /// Rows in this call: the length of axis 0 of dynamic tensors.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of inputs, weights included.
+    #[must_use]
+    pub fn input_count(&self) -> usize {
+        self.raw.n_in as usize
+    }
+
+    /// Number of outputs.
+    #[must_use]
+    pub fn output_count(&self) -> usize {
+        self.raw.n_out as usize
+    }
+
+    /// The thread pool.
+    #[must_use]
+    pub fn par(&self) -> Par<'a> {
+        self.par
+    }
+
+    /// The operation's parameters.
+    ///
+    /// # Errors
+    /// `INVALID` where the host's struct is shorter than `T`.
+    pub fn params<T: Params>(&self) -> Result<T, Failure> {
+        let size = self.raw.params_size as usize;
+        if self.raw.params.is_null() || size < size_of::<T>() {
+            return read_params(&[]);
+        }
+        // SAFETY: not null; the host keeps `params_size` bytes readable during the call.
+        read_params(unsafe { core::slice::from_raw_parts(self.raw.params.cast(), size) })
+    }
+
+    /// Input `index` as an f32 activation.
+    ///
+    /// # Errors
+    /// `INVALID` where there is none, or it breaks the contract; `INTERNAL` where it shares its
+    /// memory with output 0 (then use [`Exec::update`]).
+    pub fn input(&self, index: usize) -> Result<Tensor<'a, f32>, Failure> {
+        self.read(index)
+    }
+
+    /// Input `index` as i32 ids.
+    ///
+    /// # Errors
+    /// As [`Exec::input`].
+    pub fn ids(&self, index: usize) -> Result<Tensor<'a, i32>, Failure> {
+        self.read(index)
+    }
+
+    /// Input `index` as a weight.
+    ///
+    /// # Errors
+    /// `INVALID` where there is none, it isn't contiguous, or its bytes don't hold its shape.
+    pub fn weight(&self, index: usize) -> Result<Weight<'a>, Failure> {
+        // SAFETY: weights are read-only; `new` checked that no written operand overlaps them.
+        unsafe { Weight::new(self.input_raw(index)?) }
+    }
+
+    /// Output `index` for f32 elements. It holds garbage.
+    ///
+    /// # Errors
+    /// `INVALID` where there is none or it breaks the contract; `INTERNAL` where it was taken before
+    /// or shares its memory with input 0.
+    pub fn output(&self, index: usize) -> Result<TensorMut<'a, f32>, Failure> {
+        if self.in_place && index == 0 {
+            return Err(Failure::internal("take an in-place output with `update`"));
+        }
+        self.write(index)
+    }
+
+    /// Output `index` for i32 ids. It holds garbage.
+    ///
+    /// # Errors
+    /// As [`Exec::output`].
+    pub fn output_ids(&self, index: usize) -> Result<TensorMut<'a, i32>, Failure> {
+        self.write(index)
+    }
+
+    /// Output 0 over input 0, for operations whose contract lets them share memory.
+    ///
+    /// # Errors
+    /// As [`Exec::output`]; `INVALID` where the two have different shapes.
+    pub fn update(&self) -> Result<Update<'a>, Failure> {
+        let target: TensorMut<'a, f32> = self.write(0)?;
+        let source = if self.in_place {
+            None
+        } else {
+            Some(self.input(0)?)
+        };
+        if let Some(source) = &source {
+            let shape = [source.rows(), source.heads(), source.dim()];
+            if shape != [target.rows(), target.heads(), target.dim()] {
+                return Err(Failure::invalid("output 0 has another shape than input 0"));
+            }
+        }
+        Ok(Update { target, source })
+    }
+
+    /// State `index`. `T` is u16 for F16 and f32 for F32.
+    ///
+    /// # Errors
+    /// `INVALID` where there is none or its format isn't `T`'s; `INTERNAL` where it was taken before.
+    pub fn state<T: Element>(&self, index: usize) -> Result<State<'a, T>, Failure> {
+        let Some(state) = self.states().nth(index) else {
+            return Err(Failure::invalid("a state operand is missing"));
+        };
+        self.take(|taken| &mut taken.states, index)?;
+        // SAFETY: `new` checked that no other operand overlaps it; it is handed out once.
+        unsafe { State::new(state) }
+    }
+
+    /// The batch table, checked against the states of this call.
+    ///
+    /// # Errors
+    /// `INVALID` where there is none, or it names rows, pages or slots that don't exist.
+    pub fn batch(&self) -> Result<Batch<'a>, Failure> {
+        // SAFETY: the host keeps the table unchanged during the call.
+        unsafe { Batch::new(self.raw.batch, self.states()) }
+    }
+
+    /// Scratch buffer `index` of those that the instance declared last.
+    ///
+    /// # Errors
+    /// `SCRATCH_SMALL` where the host gave none; `INTERNAL` where it was taken before.
+    pub fn scratch(&self, index: usize) -> Result<Scratch<'a>, Failure> {
+        let data = self.scratch_pointers().get(index).copied();
+        let slot = self.facts.scratch.get(index);
+        let (Some(data), Some(slot)) = (data, slot) else {
+            return Err(Failure::scratch_small("a scratch buffer is missing"));
+        };
+        self.take(|taken| &mut taken.scratch, index)?;
+        let data = if slot.bytes == 0 {
+            // Any aligned address serves a buffer without bytes.
+            core::ptr::without_provenance_mut(slot.align as usize)
+        } else {
+            data.cast()
+        };
+        Ok(Scratch {
+            data,
+            bytes: slot.bytes as usize,
+            memory: PhantomData,
+        })
+    }
+
+    /// Wraps and checks the host's argument block.
+    ///
+    /// # Safety
+    /// `raw` points to an argument block as `abi.h` says, valid during `'a` and not written but
+    /// through this value; scratch buffers have the bytes that `facts.scratch` says; memory is
+    /// initialised.
+    pub(crate) unsafe fn new(
+        raw: *const guild_exec,
+        facts: Facts<'a>,
+    ) -> Result<Exec<'a>, Failure> {
+        // SAFETY: the caller's promise.
+        let Some(raw) = (unsafe { raw.as_ref() }) else {
+            return Err(Failure::invalid("the argument block is null"));
+        };
+        let lists = [
+            (raw.n_in, raw.inputs.is_null()),
+            (raw.n_out, raw.outputs.is_null()),
+            (raw.n_state, raw.states.is_null()),
+            (raw.n_scratch, raw.scratch.is_null()),
+        ];
+        let whole = (raw.size as usize) >= size_of::<guild_exec>()
+            && lists
+                .iter()
+                .all(|&(count, null)| count == 0 || (!null && (count as usize) <= OPERANDS_MAX));
+        if !whole || raw.rows.is_null() {
+            return Err(Failure::invalid("the argument block breaks the contract"));
+        }
+        // SAFETY: not null; the host's counter is valid.
+        let rows = unsafe { *raw.rows } as usize;
+        // SAFETY: the host's table is valid during the call.
+        let par = unsafe { Par::new(raw.par) }?;
+        let mut exec = Exec {
+            raw,
+            facts,
+            rows,
+            par,
+            in_place: false,
+            taken: Cell::default(),
+        };
+        exec.check_pointers()?;
+        exec.in_place = exec.check_overlap()?;
+        Ok(exec)
+    }
+
+    fn read<T: Element>(&self, index: usize) -> Result<Tensor<'a, T>, Failure> {
+        if self.in_place && index == 0 {
+            return Err(Failure::internal("read an in-place input with `update`"));
+        }
+        let rows = if self.facts.op == GUILD_OP_SELECT_ROWS && index == 0 {
+            // The input has the rows of the batch, the output those of this call.
+            // SAFETY: the host's table is valid during the call.
+            unsafe { self.raw.batch.as_ref() }.map_or(self.rows, |batch| batch.rows as usize)
+        } else {
+            self.rows
+        };
+        // SAFETY: `new` checked that no written operand overlaps it.
+        unsafe { Tensor::new(self.input_raw(index)?, rows) }
+    }
+
+    fn write<T: Element>(&self, index: usize) -> Result<TensorMut<'a, T>, Failure> {
+        let Some(&tensor) = self.outputs().get(index) else {
+            return Err(Failure::invalid("an output operand is missing"));
+        };
+        self.take(|taken| &mut taken.outputs, index)?;
+        // SAFETY: `check_pointers` refused null; no other operand overlaps it but an aliased input,
+        // which `read` refuses; it is handed out once.
+        unsafe { TensorMut::new(&*tensor, self.rows) }
+    }
+
+    fn input_raw(&self, index: usize) -> Result<&'a guild_tensor, Failure> {
+        match self.inputs().get(index) {
+            // SAFETY: `check_pointers` refused null; the host keeps the tensor valid.
+            Some(&tensor) => Ok(unsafe { &*tensor }),
+            None => Err(Failure::invalid("an input operand is missing")),
+        }
+    }
+
+    fn take(&self, of: fn(&mut Taken) -> &mut u64, index: usize) -> Result<(), Failure> {
+        let mut taken = self.taken.get();
+        let bits = of(&mut taken);
+        let bit = 1u64 << index;
+        if *bits & bit != 0 {
+            return Err(Failure::internal("an operand was taken twice in one call"));
+        }
+        *bits |= bit;
+        self.taken.set(taken);
+        Ok(())
+    }
+
+    fn inputs(&self) -> &'a [*const guild_tensor] {
+        // SAFETY: `new` checked that the list isn't null where its count isn't 0.
+        unsafe { pointers(self.raw.inputs, self.raw.n_in) }
+    }
+
+    fn outputs(&self) -> &'a [*mut guild_tensor] {
+        // SAFETY: as in `inputs`.
+        unsafe { pointers(self.raw.outputs, self.raw.n_out) }
+    }
+
+    fn scratch_pointers(&self) -> &'a [*mut core::ffi::c_void] {
+        // SAFETY: as in `inputs`.
+        unsafe { pointers(self.raw.scratch, self.raw.n_scratch) }
+    }
+
+    fn states(&self) -> impl Iterator<Item = &'a guild_state> + Clone + use<'a> {
+        // SAFETY: as in `inputs`.
+        let states = unsafe { pointers(self.raw.states, self.raw.n_state) };
+        // SAFETY: `check_pointers` refused null; the host keeps the states valid.
+        states.iter().map(|&state| unsafe { &*state })
+    }
+
+    fn check_pointers(&self) -> Result<(), Failure> {
+        // SAFETY: as in `inputs`; only the pointers are read.
+        let states = unsafe { pointers(self.raw.states, self.raw.n_state) };
+        let valid = |null: bool, aligned: bool| !null && aligned;
+        let good = self
+            .inputs()
+            .iter()
+            .all(|p| valid(p.is_null(), p.is_aligned()))
+            && self
+                .outputs()
+                .iter()
+                .all(|p| valid(p.is_null(), p.is_aligned()))
+            && states.iter().all(|p| valid(p.is_null(), p.is_aligned()));
+        if !good {
+            return Err(Failure::invalid("an operand is null or misaligned"));
+        }
+        let scratch = self.scratch_pointers();
+        if scratch.len() < self.facts.scratch.len() {
+            return Err(Failure::scratch_small("scratch buffers are missing"));
+        }
+        for (data, slot) in scratch.iter().zip(self.facts.scratch) {
+            let misaligned = !(*data as u64).is_multiple_of(slot.align.max(1));
+            if slot.bytes > 0 && (data.is_null() || misaligned) {
+                return Err(Failure::scratch_small(
+                    "a scratch buffer is null or misaligned",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that written memory overlaps nothing else; gives whether output 0 is input 0.
+    fn check_overlap(&self) -> Result<bool, Failure> {
+        let mut in_place = false;
+        for (at, &output) in self.outputs().iter().enumerate() {
+            // SAFETY: `check_pointers` refused null.
+            let output = unsafe { &*output };
+            for (index, &input) in self.inputs().iter().enumerate() {
+                // SAFETY: as above.
+                let input = unsafe { &*input };
+                if !tensor_span(output).meets(&tensor_span(input)) {
+                    continue;
+                }
+                if at == 0 && index == 0 && self.facts.may_alias && same_memory(output, input) {
+                    in_place = true;
+                } else {
+                    return Err(Failure::invalid("an output overlaps an input"));
+                }
+            }
+            for &other in &self.outputs()[..at] {
+                // SAFETY: as above.
+                if tensor_span(output).meets(&tensor_span(unsafe { &*other })) {
+                    return Err(Failure::invalid("two outputs overlap"));
+                }
+            }
+        }
+        for (at, state) in self.states().enumerate() {
+            let span = state_span(state);
+            let tensor = self
+                .tensors()
+                .any(|tensor| span.meets(&tensor_span(tensor)));
+            if tensor
+                || self
+                    .states()
+                    .take(at)
+                    .any(|other| span.meets(&state_span(other)))
+            {
+                return Err(Failure::invalid("a state overlaps another operand"));
+            }
+        }
+        for (at, span) in self.scratch_spans().enumerate() {
+            let tensor = self
+                .tensors()
+                .any(|tensor| span.meets(&tensor_span(tensor)));
+            let state = self.states().any(|state| span.meets(&state_span(state)));
+            if tensor
+                || state
+                || self
+                    .scratch_spans()
+                    .take(at)
+                    .any(|other| span.meets(&other))
+            {
+                return Err(Failure::invalid("scratch overlaps another operand"));
+            }
+        }
+        Ok(in_place)
+    }
+
+    fn tensors(&self) -> impl Iterator<Item = &'a guild_tensor> + use<'a> {
+        let outputs = self.outputs().iter().map(|&tensor| tensor.cast_const());
+        let all = self.inputs().iter().copied().chain(outputs);
+        // SAFETY: `check_pointers` refused null; the host keeps the tensors valid.
+        all.map(|tensor| unsafe { &*tensor })
+    }
+
+    fn scratch_spans(&self) -> impl Iterator<Item = Span> + use<'a> {
+        let pointers = self.scratch_pointers().iter();
+        pointers
+            .zip(self.facts.scratch)
+            .map(|(&data, slot)| Span::plain(data as usize, slot.bytes as usize))
+    }
+}
+
+/// Output 0 that starts with input 0's elements.
+pub struct Update<'a> {
+    target: TensorMut<'a, f32>,
+    source: Option<Tensor<'a, f32>>,
+}
+
+impl<'a> Update<'a> {
+    /// Rows in this call.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.target.rows()
+    }
+
+    /// Heads of a row.
+    #[must_use]
+    pub fn heads(&self) -> usize {
+        self.target.heads()
+    }
+
+    /// Elements of a head.
+    #[must_use]
+    pub fn dim(&self) -> usize {
+        self.target.dim()
+    }
+
+    /// Splits into tiles of `row_block` rows and `head_block` heads, for [`Par::split`]. A tile holds
+    /// the input's elements when its task starts; the task overwrites them with the output's.
+    #[must_use]
+    pub fn tiles(self, row_block: usize, head_block: usize) -> Tiles<'a, f32> {
+        let tiles = self.target.tiles(row_block, head_block);
+        match self.source {
+            None => tiles,
+            // SAFETY: `Exec::update` checked the shapes, `Exec::new` that they don't overlap.
+            Some(source) => unsafe { tiles.with_source(source.parts()) },
+        }
+    }
+}
+
+/// A scratch buffer.
+pub struct Scratch<'a> {
+    data: *mut u8,
+    bytes: usize,
+    memory: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Scratch<'a> {
+    /// Bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Cuts off the first `bytes`, rounded up to a multiple of 64, as a buffer of its own.
+    ///
+    /// # Errors
+    /// `SCRATCH_SMALL` where there are fewer.
+    pub fn cut(&mut self, bytes: usize) -> Result<Scratch<'a>, Failure> {
+        let Some(whole) = bytes
+            .checked_next_multiple_of(64)
+            .filter(|&n| n <= self.bytes)
+        else {
+            return Err(Failure::scratch_small("a scratch buffer is too small"));
+        };
+        let front = Scratch {
+            data: self.data,
+            bytes: whole,
+            memory: PhantomData,
+        };
+        self.data = self.data.wrapping_add(whole);
+        self.bytes -= whole;
+        Ok(front)
+    }
+
+    /// The buffer's first `len` elements.
+    ///
+    /// # Errors
+    /// `SCRATCH_SMALL` where it holds fewer, `INTERNAL` where its alignment is below `T`'s.
+    pub fn slice<T: Element>(self, len: usize) -> Result<&'a mut [T], Failure> {
+        let data = self.typed::<T>(len)?;
+        // SAFETY: `typed` checked length and alignment; the buffer is exclusive for `'a`.
+        Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
+    }
+
+    /// The buffer as `rows` rows of `columns` elements without gaps.
+    ///
+    /// # Errors
+    /// As [`Scratch::slice`].
+    pub fn matrix<T: Element>(
+        self,
+        rows: usize,
+        columns: usize,
+    ) -> Result<TensorMut<'a, T>, Failure> {
+        let data = self.typed::<T>(rows.saturating_mul(columns))?;
+        // SAFETY: as in `slice`; the geometry is that of `rows * columns` elements.
+        Ok(unsafe { TensorMut::from_parts(data, Geometry::matrix(rows, columns, columns)) })
+    }
+
+    /// A buffer of `len` elements for each of `workers` workers, for [`Par::split`].
+    ///
+    /// # Errors
+    /// As [`Scratch::slice`].
+    pub fn per_worker<T: Element>(
+        self,
+        workers: usize,
+        len: usize,
+    ) -> Result<PerWorker<'a, T>, Failure> {
+        let data = self.typed::<T>(workers.saturating_mul(len))?;
+        // SAFETY: as in `slice`.
+        Ok(unsafe { PerWorker::new(data, len, workers) })
+    }
+
+    fn typed<T: Element>(&self, len: usize) -> Result<*mut T, Failure> {
+        if len
+            .checked_mul(size_of::<T>())
+            .is_none_or(|bytes| bytes > self.bytes)
+        {
+            return Err(Failure::scratch_small("a scratch buffer is too small"));
+        }
+        let data: *mut T = self.data.cast();
+        if !data.is_aligned() {
+            return Err(Failure::internal(
+                "a scratch buffer's alignment is too small",
+            ));
+        }
+        Ok(data)
+    }
+}
+
+/// Bytes that an operand covers: `count` pieces of `extent` bytes, `step` apart.
+struct Span {
+    start: usize,
+    end: usize,
+    step: usize,
+    extent: usize,
+}
+
+impl Span {
+    fn plain(start: usize, bytes: usize) -> Span {
+        Span {
+            start,
+            end: start.saturating_add(bytes),
+            step: 0,
+            extent: bytes,
+        }
+    }
+
+    /// Whether the two may share a byte. Pieces with the same step that interleave don't.
+    fn meets(&self, other: &Span) -> bool {
+        let ranges: [Range<usize>; 2] = [self.start..self.end, other.start..other.end];
+        if ranges[0].start >= ranges[1].end || ranges[1].start >= ranges[0].end {
+            return false;
+        }
+        if self.step == 0 || self.step != other.step {
+            return true;
+        }
+        let apart = other.start.wrapping_sub(self.start) as isize;
+        let phase = apart.rem_euclid(self.step as isize) as usize;
+        phase < self.extent || phase.saturating_add(other.extent) > self.step
+    }
+}
+
+/// The bytes of a tensor: all of `byte_len`, or the pieces of its rows where rows have gaps.
+fn tensor_span(tensor: &guild_tensor) -> Span {
+    let mut span = Span::plain(tensor.data as usize, tensor.byte_len as usize);
+    let rank = usize::from(tensor.rank).min(6);
+    if rank >= 2 && tensor.stride[0] > 0 && tensor.quant.is_null() {
+        let size = crate::format::storage(tensor.format).map_or(usize::MAX, |s| s.block_bytes);
+        let row = (1..rank).fold(size, |row, at| {
+            let steps = tensor.shape[at].saturating_sub(1) as usize;
+            let stride = usize::try_from(tensor.stride[at]).unwrap_or(usize::MAX);
+            row.saturating_add(steps.saturating_mul(stride))
+        });
+        span.step = tensor.stride[0] as usize;
+        span.extent = row;
+    }
+    span
+}
+
+/// The bytes of a state.
+fn state_span(state: &guild_state) -> Span {
+    let size = crate::format::storage(state.format).map_or(usize::MAX, |s| s.block_bytes);
+    let slot = state
+        .shape
+        .iter()
+        .fold(size, |bytes, &n| bytes.saturating_mul(n as usize));
+    let stride = state.stride as usize;
+    let last = stride.saturating_mul((state.count as usize).saturating_sub(1));
+    Span {
+        start: state.data as usize,
+        end: (state.data as usize).saturating_add(last.saturating_add(slot)),
+        step: stride,
+        extent: slot,
+    }
+}
+
+/// Whether two tensors are the same elements at the same addresses.
+fn same_memory(a: &guild_tensor, b: &guild_tensor) -> bool {
+    let rank = usize::from(a.rank).min(6);
+    a.data == b.data
+        && a.rank == b.rank
+        && a.format == b.format
+        && a.shape[..rank] == b.shape[..rank]
+        && (0..rank).all(|at| a.shape[at] <= 1 || a.stride[at] == b.stride[at])
+}
+
+/// A list of pointers.
+///
+/// # Safety
+/// `items` points to `count` pointers that don't change during `'a`, unless `count` is 0.
+unsafe fn pointers<'a, T>(items: *const T, count: u32) -> &'a [T] {
+    if count == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { core::slice::from_raw_parts(items, count as usize) }
+}
