@@ -31,10 +31,13 @@ pub struct Plugin {
     pub kernel_count: u32,
     /// Makes the kernels, once, in `init`: all that the plugin has, whatever the machine.
     /// [`Kernel::supports`] declines what this processor can't run.
-    pub kernels: fn(&InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Failure>,
+    pub kernels: MakeKernels,
     /// Model architectures.
     pub runners: &'static [&'static dyn Runner],
 }
+
+/// Makes a plugin's kernels; the order is that of the operations in `describe`.
+pub type MakeKernels = fn(&InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Failure>;
 
 /// Names a crate's [`Plugin`], so that the entry can be made without unsafe code in that crate.
 pub trait PluginSource: 'static {
@@ -240,7 +243,8 @@ unsafe fn enter(
 ) -> Result<guild_status, Failure> {
     // SAFETY: the caller's promise.
     let host = unsafe { sized::read(host, "the host's table") }?;
-    if host.abi_minor_floor > GUILD_ABI_MINOR || host.abi_minor < GUILD_ABI_MINOR_FLOOR {
+    // Minor 0 is this plugin's floor, so no host is too old.
+    if host.abi_minor_floor > GUILD_ABI_MINOR {
         return Err(Failure::new(
             GUILD_STATUS_ERR_ABI,
             format!(

@@ -27,7 +27,7 @@ mod tensor;
 mod tiles;
 
 pub use batch::{Batch, Sequence};
-pub use entry::{InitContext, LogLevel, Plugin, PluginSource, entry};
+pub use entry::{InitContext, LogLevel, MakeKernels, Plugin, PluginSource, entry};
 pub use exec::{Exec, Scratch, Update};
 pub use kernel::{
     Failure, Instance, Kernel, KernelInfo, Refusal, SCRATCH_SLOTS_MAX, ScratchSlot, ScratchSlots,

@@ -388,11 +388,6 @@ impl<'a, T: Element> TensorMut<'a, T> {
             memory: PhantomData,
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn into_parts(self) -> (*mut T, Geometry) {
-        (self.data, self.geometry)
-    }
 }
 
 /// A weight in any format, contiguous and read-only: `[rows, k]`, or `[experts, rows, k]`, or `[k]`

@@ -417,7 +417,6 @@ mod tests {
                 }
             }
         }
-        drop(whole);
         for row in 0..7 {
             for at in 0..20 {
                 let inside = at < 17 && at % 6 < 5;
@@ -441,7 +440,6 @@ mod tests {
         for row in right.rows() {
             right.row_mut(row).fill(row as u16 + 1);
         }
-        drop(whole);
         let want = |base: u16| [0, 0, base, base, 0, 0, base + 1, base + 1, 0, 0];
         assert_eq!(memory, [want(1), want(3), want(5)].concat());
     }
