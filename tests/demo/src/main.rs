@@ -1,3 +1,266 @@
-//! From a signed package to generated text, in one command.
+//! `cargo demo`: from a signed package to generated text.
+//!
+//! Builds the host and the plugins, each apart; makes a throw-away key in a temporary data folder;
+//! signs, trusts and installs the packages; runs a small committed model with installed packages
+//! alone and again with the built-in ones; and shows that tokens and logits are the same bits. Every
+//! step is the real `guild` binary in a process of its own.
+#![forbid(unsafe_code)]
 
-fn main() {}
+mod build;
+mod error;
+mod guild;
+mod receipt;
+mod seed;
+mod staging;
+
+use clap::Parser;
+use error::DemoError;
+use guild::Guild;
+use seed::ThrowAwayKey;
+use serde_json::Value;
+use staging::Package;
+use std::path::{Path, PathBuf};
+
+/// Packages of this project that the demo installs.
+const PACKAGES: [(&str, &str, &str); 2] = [
+    (
+        "org.guild.kernels.cpu",
+        "guild-plugin-cpu-cdylib",
+        "libguild_cpu.so",
+    ),
+    (
+        "org.guild.runners.qwen",
+        "guild-plugin-qwen-cdylib",
+        "libguild_qwen.so",
+    ),
+];
+const MODEL: &str = "tests/models/qwen35moe-tiny-Q4_K_M.gguf";
+const PROMPT: &str = "def main(): return";
+const PROMPT_IDS: &str = "824,87,182,240,184,814,883,591,40,95,337,440,631,486,269,162";
+const TOKENS: &str = "24";
+
+/// From a signed package to generated text.
+#[derive(Parser)]
+struct Args {
+    /// Keep bundles, public key and a receipt in this folder.
+    #[arg(long, value_name = "DIR")]
+    artifact_output: Option<PathBuf>,
+    /// Add somebody else's staging folder. May be repeated.
+    #[arg(long, value_name = "DIR")]
+    package: Vec<PathBuf>,
+}
+
+fn main() -> std::process::ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => std::process::ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("demo: {error}");
+            std::process::ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<(), DemoError> {
+    let root = build::project_root()?;
+    let folder =
+        tempfile::tempdir().map_err(DemoError::io("make", Path::new("a temporary folder")))?;
+    let binaries = build::binaries()?;
+    step("Building the host");
+    build::host(&root)?;
+    let mut packages = Vec::new();
+    for (id, member, library) in PACKAGES {
+        step(&format!("Building {id} apart"));
+        build::plugin(&root, member)?;
+        let staged = folder.path().join("staging").join(id);
+        staging::stage(
+            &root.join("packages").join(id),
+            &binaries.join(library),
+            &staged,
+        )?;
+        packages.push(Package {
+            folder: staged,
+            id: id.to_owned(),
+        });
+    }
+    for extra in &args.package {
+        packages.push(Package {
+            folder: extra.clone(),
+            id: staging::package_id(extra)?,
+        });
+    }
+
+    let guild = Guild::new(binaries.join("guild"), folder.path().join("data"));
+    let installed = sign_and_install(&guild, folder.path(), &packages)?;
+    let comparison = compare(&guild, folder.path(), &root.join(MODEL))?;
+    print_active(&guild, &comparison.external)?;
+    if let Some(output) = &args.artifact_output {
+        receipt::keep(
+            &root,
+            output,
+            &binaries.join("guild"),
+            &installed,
+            &comparison,
+        )?;
+        step(&format!(
+            "Kept the bundles, the public key and receipt.json in {}",
+            output.display()
+        ));
+    }
+    Ok(())
+}
+
+/// The key and bundles that were made.
+pub(crate) struct InstalledPackages {
+    /// Public key record.
+    pub(crate) public_key: PathBuf,
+    /// For each package: bundle path and what `install` answered.
+    pub(crate) bundles: Vec<(PathBuf, Value)>,
+}
+
+fn sign_and_install(
+    guild: &Guild,
+    folder: &Path,
+    packages: &[Package],
+) -> Result<InstalledPackages, DemoError> {
+    step("Making a throw-away key (a test identity)");
+    let key = ThrowAwayKey::new(guild, folder)?;
+    let mut scopes = vec!["--scope", "org.guild"];
+    for package in packages
+        .iter()
+        .filter(|package| !package.id.starts_with("org.guild."))
+    {
+        scopes.extend(["--scope", package.id.as_str()]);
+    }
+    let mut trust = vec!["kernel", "trust", "add", text(&key.public)];
+    trust.extend(scopes);
+    guild.json(&trust)?;
+    let mut bundles = Vec::new();
+    for package in packages {
+        let bundle = folder.join(format!("{}.gkernel", package.id));
+        let staged = text(&package.folder);
+        guild.json(&[
+            "kernel",
+            "sign",
+            staged,
+            "--key-id",
+            &key.id,
+            "--seed-file",
+            text(&key.seed),
+            "--bundle",
+            text(&bundle),
+        ])?;
+        guild.json(&["kernel", "verify", text(&bundle), "--id", &package.id])?;
+        let answer = guild.json(&["kernel", "install", text(&bundle), "--id", &package.id])?;
+        let (id, version) = (string(&answer["id"]), string(&answer["version"]));
+        step(&format!("Signed, verified and installed {id} {version}"));
+        bundles.push((bundle, answer));
+    }
+    Ok(InstalledPackages {
+        public_key: key.public.clone(),
+        bundles,
+    })
+}
+
+/// Two runs of the same model and prompt.
+pub(crate) struct Comparison {
+    /// JSON of the run with installed packages alone.
+    pub(crate) external: Value,
+    /// SHA-256 of the logits file, the same in both runs.
+    pub(crate) logits_sha256: String,
+}
+
+/// Runs the model with the installed packages alone, then with the built-in ones alone.
+fn compare(guild: &Guild, folder: &Path, model: &Path) -> Result<Comparison, DemoError> {
+    let builtin = guild.with_data_dir(folder.join("no-packages"));
+    let run = [
+        "run",
+        text(model),
+        "-p",
+        PROMPT,
+        "-n",
+        TOKENS,
+        "--ignore-eos",
+    ];
+    step("Running the model with installed packages alone");
+    let external_run = guild.json(&[&run[..], &["--external-only"]].concat())?;
+    step("Running it with the built-in packages alone");
+    let builtin_run = builtin.json(&run)?;
+    println!("prompt  {PROMPT}");
+    println!("text    {}", string(&external_run["text"]).escape_debug());
+    println!("        (the model has random weights: the words mean nothing, the bits do)");
+    same("token ids", &external_run["tokens"], &builtin_run["tokens"])?;
+
+    let files = [folder.join("external.npy"), folder.join("builtin.npy")];
+    let logits = ["logits", text(model), "--ids", PROMPT_IDS, "--out"];
+    guild.json(&[&logits[..], &[text(&files[0]), "--external-only"]].concat())?;
+    builtin.json(&[&logits[..], &[text(&files[1])]].concat())?;
+    let digests = [
+        receipt::file_sha256(&files[0])?,
+        receipt::file_sha256(&files[1])?,
+    ];
+    same(
+        "logits (SHA-256)",
+        &Value::from(digests[0].as_str()),
+        &Value::from(digests[1].as_str()),
+    )?;
+    let [logits_sha256, _] = digests;
+    Ok(Comparison {
+        external: external_run,
+        logits_sha256,
+    })
+}
+
+fn same(what: &'static str, external: &Value, builtin: &Value) -> Result<(), DemoError> {
+    if external != builtin {
+        return Err(DemoError::Differs {
+            what,
+            external: external.to_string(),
+            builtin: builtin.to_string(),
+        });
+    }
+    println!("{what:<17} the same bits: {external}");
+    Ok(())
+}
+
+/// Which package provides each operation, and what it ran in the external run.
+fn print_active(guild: &Guild, run: &Value) -> Result<(), DemoError> {
+    let active = guild.json(&["kernel", "active"])?;
+    println!();
+    println!(
+        "{:<34} {:<32} {:>7} {:>8}",
+        "operation", "package", "calls", "rows"
+    );
+    for entry in active["active"].as_array().into_iter().flatten() {
+        let (name, package) = (string(&entry["name"]), string(&entry["package"]));
+        let (calls, rows) = counts(run, name, package);
+        let package = format!("{package} {}", string(&entry["version"]));
+        println!("{name:<34} {package:<32} {calls:>7} {rows:>8}");
+    }
+    Ok(())
+}
+
+/// Calls and rows of an operation or runner in a run report.
+fn counts(run: &Value, name: &str, package: &str) -> (u64, u64) {
+    let packages = run["packages"].as_array().into_iter().flatten();
+    let entries = packages
+        .filter(|entry| entry["id"] == package)
+        .flat_map(|entry| entry["operations"].as_array().into_iter().flatten())
+        .filter(|entry| entry["name"] == name || entry["implementation"] == name);
+    entries.fold((0, 0), |(calls, rows), entry| {
+        let number = |key: &str| entry[key].as_u64().unwrap_or(0);
+        (calls + number("calls"), rows + number("rows"))
+    })
+}
+
+fn step(line: &str) {
+    eprintln!("- {line}");
+}
+
+fn string(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Paths of the demo are its own temporary ones or come from the command line as text.
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap_or_default()
+}

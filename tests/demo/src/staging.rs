@@ -1,0 +1,50 @@
+//! Staging folders: a package.toml with the files it names.
+
+use crate::build::run;
+use crate::error::DemoError;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A staging folder and the package in it.
+pub struct Package {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Package id.
+    pub id: String,
+}
+
+/// Fills `staged` with `package`'s files and the built library: stripped, its symbols beside it.
+pub fn stage(package: &Path, library: &Path, staged: &Path) -> Result<(), DemoError> {
+    let lib = staged.join("lib");
+    std::fs::create_dir_all(&lib).map_err(DemoError::io("make", &lib))?;
+    let toml = staged.join("package.toml");
+    std::fs::copy(package.join("package.toml"), &toml).map_err(DemoError::io("write", &toml))?;
+    let name = library.file_name().unwrap_or_default();
+    let stripped = lib.join(name);
+    let mut symbols = stripped.clone().into_os_string();
+    symbols.push(".debug");
+    run(Command::new("objcopy")
+        .arg("--only-keep-debug")
+        .arg(library)
+        .arg(&symbols))?;
+    run(Command::new("objcopy")
+        .arg("--strip-unneeded")
+        .arg(library)
+        .arg(&stripped))?;
+    Ok(())
+}
+
+/// The package id in a staging folder's package.toml.
+pub fn package_id(folder: &Path) -> Result<String, DemoError> {
+    let path = folder.join("package.toml");
+    let content = std::fs::read_to_string(&path).map_err(DemoError::io("read", &path))?;
+    let wrong = |detail: String| DemoError::PackageToml {
+        path: path.clone(),
+        detail,
+    };
+    let table: toml::Table = toml::from_str(&content).map_err(|error| wrong(error.to_string()))?;
+    match table.get("id").and_then(toml::Value::as_str) {
+        Some(id) => Ok(id.to_owned()),
+        None => Err(wrong("it has no id".to_owned())),
+    }
+}
