@@ -1,0 +1,68 @@
+//! Cases of `linear`: every weight format, one row and several, special rows, several weights.
+
+use super::{Case, Operand, Seed, random_weight};
+use crate::oracle::{self, Matrix};
+use guild_abi::abi::{
+    GUILD_FORMAT_BF16, GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+};
+use guild_abi::contract::LINEAR;
+use guild_sdk::format::{self, WEIGHT_FORMATS};
+
+pub(super) fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &format in WEIGHT_FORMATS {
+        let block = format::storage(format).map_or(1, |storage| storage.block_elems);
+        let lengths: &[usize] = match block {
+            1 => &[1, 15, 16, 17, 33, 80],
+            32 => &[32, 96, 160],
+            _ => &[256, 768],
+        };
+        for &k in lengths {
+            for (rows, m) in [(1, 1), (1, 17), (7, 33), (16, 5), (17, 16)] {
+                let case = linear(rows, k, &[(format, m)]);
+                if rows == 7 {
+                    cases.push(case.strided());
+                }
+                cases.push(case);
+            }
+        }
+    }
+    let mixed = [
+        (GUILD_FORMAT_Q4_K, 15),
+        (GUILD_FORMAT_Q6_K, 17),
+        (GUILD_FORMAT_F32, 1),
+        (GUILD_FORMAT_Q8_0, 33),
+    ];
+    for rows in [1, 6] {
+        cases.push(linear(rows, 512, &mixed));
+        cases.push(linear(
+            rows,
+            40,
+            &[(GUILD_FORMAT_BF16, 9), (GUILD_FORMAT_F32, 20)],
+        ));
+    }
+    cases
+}
+
+fn linear(rows: usize, k: usize, weights: &[(u32, usize)]) -> Case {
+    let mut seed = Seed::new(400 + (rows * k) as u64);
+    let x = seed.rows_with_specials(rows, k);
+    let names: Vec<String> = weights
+        .iter()
+        .map(|&(format, m)| format!("{} {m}", format::name(format)))
+        .collect();
+    let mut case = Case::new(
+        &LINEAR,
+        format!("[{rows}, {k}] x {}", names.join(", ")),
+        rows,
+    );
+    case.inputs = vec![Operand::rows(&[rows, k], &x)];
+    for &(format, m) in weights {
+        let bytes = random_weight(&mut seed, format, m, k);
+        let weight = Matrix::new(format, &bytes, k).expect("whole rows");
+        let y = oracle::linear::linear(&x, &weight);
+        case.outputs.push(Operand::rows(&[rows, m], &y));
+        case.inputs.push(Operand::weight(format, &[m, k], bytes));
+    }
+    case
+}
