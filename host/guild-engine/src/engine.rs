@@ -2,7 +2,7 @@
 
 use crate::error::EngineError;
 use guild_abi::abi::GUILD_PAGE_POSITIONS;
-use guild_graph::{BindOptions, BoundPlan, Phase, PlanReport, SequenceRows};
+use guild_graph::{BindOptions, BoundPlan, GraphError, Phase, PlanReport, SequenceRows};
 
 /// A bound plan and the slots that sessions borrow from it. One thread uses it at a time.
 pub struct Engine {
@@ -101,7 +101,7 @@ impl Engine {
     /// - [`EngineError::Step`]: an operation failed; the sessions have ended.
     pub fn pass(&mut self, phase: Phase, parts: &mut [Part<'_>]) -> Result<&[f32], EngineError> {
         self.fill_batch(parts)?;
-        self.plan.model().check_unchanged()?;
+        self.plan.model().check_unchanged().map_err(GraphError::from)?;
         let ran = self.plan.run(phase);
         for part in parts {
             part.session.position += part.tokens.len() as u64;

@@ -1,21 +1,17 @@
 //! What can go wrong between a bound plan and a token.
 
 use guild_graph::{BatchError, GraphError, StepError};
-use guild_model::ModelError;
 
 /// A failure of a session or of the engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EngineError {
-    /// Planning or binding.
+    /// Planning or binding, or a model file that changed while it was in use.
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// An operation failed; the sessions of the pass have ended.
     #[error(transparent)]
     Step(#[from] Box<StepError>),
-    /// The model file changed while it was in use.
-    #[error(transparent)]
-    Model(#[from] ModelError),
     /// The caller's rows don't fit the plan.
     #[error(transparent)]
     Batch(#[from] BatchError),

@@ -1,6 +1,7 @@
 //! Builds the host and the plugins with Cargo, each in a build of its own.
 
 use crate::error::DemoError;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,11 +12,22 @@ pub fn project_root() -> Result<PathBuf, DemoError> {
     Ok(PathBuf::from(member).join("../.."))
 }
 
-/// The folder that this build's binaries are in.
-pub fn binaries() -> Result<PathBuf, DemoError> {
-    let own = Path::new("this program");
-    let executable = std::env::current_exe().map_err(DemoError::io("find", own))?;
-    Ok(executable.parent().unwrap_or(own).to_owned())
+/// The folder that release builds put their binaries in.
+pub fn binaries(root: &Path) -> Result<PathBuf, DemoError> {
+    let mut command = Command::new(cargo());
+    command
+        .current_dir(root)
+        .args(["metadata", "--no-deps", "--format-version", "1"]);
+    let stdout = run(&mut command)?;
+    let metadata: serde_json::Value = serde_json::from_slice(&stdout).unwrap_or_default();
+    match metadata["target_directory"].as_str() {
+        Some(target) => Ok(Path::new(target).join("release")),
+        None => Err(DemoError::Command {
+            command: format!("{command:?}"),
+            status: "no target folder".to_owned(),
+            output: String::new(),
+        }),
+    }
 }
 
 /// Builds the `guild` binary.
@@ -29,12 +41,15 @@ pub fn plugin(root: &Path, member: &str) -> Result<(), DemoError> {
 }
 
 fn cargo_build(root: &Path, member: &str) -> Result<(), DemoError> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = Command::new(cargo());
     command
         .current_dir(root)
         .args(["build", "--release", "--quiet", "--package", member]);
     run(&mut command).map(|_| ())
+}
+
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 /// Runs a command to its end and returns its standard output.

@@ -3,7 +3,7 @@
 use crate::build::run;
 use crate::error::DemoError;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The binary with a data folder.
@@ -40,5 +40,21 @@ impl Guild {
             status: "no JSON object".to_owned(),
             output: error.to_string(),
         })
+    }
+
+    /// The command line with `--json`, ready to run.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .arg("--json")
+            .arg("--data-dir")
+            .arg(&self.data_dir)
+            .args(args);
+        command
+    }
+
+    /// The store's data folder.
+    pub fn data_dir(&self) -> &Path {
+        &self.data_dir
     }
 }

@@ -6,19 +6,14 @@
 //! step is the real `guild` binary in a process of its own.
 #![forbid(unsafe_code)]
 
-mod build;
-mod error;
-mod guild;
-mod receipt;
-mod seed;
-mod staging;
-
 use clap::Parser;
-use error::DemoError;
-use guild::Guild;
-use seed::ThrowAwayKey;
+use guild_demo::error::DemoError;
+use guild_demo::guild::Guild;
+use guild_demo::receipt::{self, Comparison, InstalledPackages};
+use guild_demo::seed::ThrowAwayKey;
+use guild_demo::staging::Package;
+use guild_demo::{build, staging};
 use serde_json::Value;
-use staging::Package;
 use std::path::{Path, PathBuf};
 
 /// Packages of this project that the demo installs.
@@ -64,7 +59,7 @@ fn run(args: &Args) -> Result<(), DemoError> {
     let root = build::project_root()?;
     let folder =
         tempfile::tempdir().map_err(DemoError::io("make", Path::new("a temporary folder")))?;
-    let binaries = build::binaries()?;
+    let binaries = build::binaries(&root)?;
     step("Building the host");
     build::host(&root)?;
     let mut packages = Vec::new();
@@ -109,14 +104,6 @@ fn run(args: &Args) -> Result<(), DemoError> {
     Ok(())
 }
 
-/// The key and bundles that were made.
-pub(crate) struct InstalledPackages {
-    /// Public key record.
-    pub(crate) public_key: PathBuf,
-    /// For each package: bundle path and what `install` answered.
-    pub(crate) bundles: Vec<(PathBuf, Value)>,
-}
-
 fn sign_and_install(
     guild: &Guild,
     folder: &Path,
@@ -159,14 +146,6 @@ fn sign_and_install(
         public_key: key.public.clone(),
         bundles,
     })
-}
-
-/// Two runs of the same model and prompt.
-pub(crate) struct Comparison {
-    /// JSON of the run with installed packages alone.
-    pub(crate) external: Value,
-    /// SHA-256 of the logits file, the same in both runs.
-    pub(crate) logits_sha256: String,
 }
 
 /// Runs the model with the installed packages alone, then with the built-in ones alone.

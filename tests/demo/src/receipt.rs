@@ -2,11 +2,26 @@
 
 use crate::build::run;
 use crate::error::DemoError;
-use crate::{Comparison, InstalledPackages};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The bundles that were installed and the key that signed them.
+pub struct InstalledPackages {
+    /// Public key record.
+    pub public_key: PathBuf,
+    /// For each package: bundle path and what `install` answered.
+    pub bundles: Vec<(PathBuf, Value)>,
+}
+
+/// Two runs of the same model and prompt that gave the same bits.
+pub struct Comparison {
+    /// JSON of the run with installed packages alone.
+    pub external: Value,
+    /// SHA-256 of the logits file, the same in both runs.
+    pub logits_sha256: String,
+}
 
 /// Copies the artifacts to `output` and writes `receipt.json`.
 pub fn keep(

@@ -1,1 +1,212 @@
-//! The whole program on committed tiny models.
+//! The whole program: what the end-to-end tests share.
+//!
+//! Builds the real binary and the real plugins once per test process, makes a throw-away key, and
+//! installs signed packages into a store of the test's own.
+#![forbid(unsafe_code)]
+
+use guild_demo::guild::Guild;
+use guild_demo::seed::ThrowAwayKey;
+use guild_demo::{build, staging};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::sync::OnceLock;
+
+/// A first-party package: id, Cargo member of its library, library name.
+pub type FirstParty = (&'static str, &'static str, &'static str);
+
+/// The CPU kernels.
+pub const CPU: FirstParty = (
+    "org.guild.kernels.cpu",
+    "guild-plugin-cpu-cdylib",
+    "libguild_cpu.so",
+);
+/// The Qwen runners.
+pub const QWEN: FirstParty = (
+    "org.guild.runners.qwen",
+    "guild-plugin-qwen-cdylib",
+    "libguild_qwen.so",
+);
+/// The oracle.
+pub const REFERENCE: FirstParty = (
+    "org.guild.kernels.reference",
+    "guild-plugin-reference-cdylib",
+    "libguild_reference.so",
+);
+
+/// A small model in BF16, with golden values.
+pub const SMALL_BF16: &str = "tests/models/qwen35moe-small-bf16.gguf";
+/// A tiny quantised model.
+pub const TINY_Q4_K_M: &str = "tests/models/qwen35moe-tiny-Q4_K_M.gguf";
+
+/// A store with its key, and the binary that works on it. Its folder goes when it is dropped.
+pub struct Site {
+    /// The binary with this site's store.
+    pub guild: Guild,
+    /// The key; trusted for `org.guild`.
+    pub key: ThrowAwayKey,
+    folder: tempfile::TempDir,
+}
+
+/// The project's root folder.
+#[must_use]
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of the project as text for a command line.
+#[must_use]
+pub fn file(relative: &str) -> String {
+    root().join(relative).to_string_lossy().into_owned()
+}
+
+/// The built release binaries: the host and all plugins.
+#[must_use]
+pub fn binaries() -> &'static Path {
+    static BINARIES: OnceLock<PathBuf> = OnceLock::new();
+    BINARIES.get_or_init(|| {
+        let root = root();
+        build::host(&root).unwrap();
+        for (_, member, _) in [CPU, QWEN, REFERENCE] {
+            build::plugin(&root, member).unwrap();
+        }
+        build::binaries(&root).unwrap()
+    })
+}
+
+impl Site {
+    /// An empty store, and a key that is trusted for `org.guild`.
+    #[must_use]
+    pub fn new() -> Site {
+        let folder = tempfile::tempdir().unwrap();
+        let guild = Guild::new(binaries().join("guild"), folder.path().join("data"));
+        let key = ThrowAwayKey::new(&guild, folder.path()).unwrap();
+        let public = key.public.to_string_lossy().into_owned();
+        guild
+            .json(&["kernel", "trust", "add", &public, "--scope", "org.guild"])
+            .unwrap();
+        Site { guild, key, folder }
+    }
+
+    /// A store with these packages installed.
+    #[must_use]
+    pub fn with(packages: &[FirstParty]) -> Site {
+        let site = Site::new();
+        for package in packages {
+            let bundle = site.bundle(*package);
+            site.guild.json(&["kernel", "install", &bundle]).unwrap();
+        }
+        site
+    }
+
+    /// Stages and signs a first-party package; returns the bundle's path.
+    #[must_use]
+    pub fn bundle(&self, package: FirstParty) -> String {
+        let staged = self.stage(package);
+        self.sign(&staged, package.0)
+    }
+
+    /// Stages a first-party package without signing it.
+    #[must_use]
+    pub fn stage(&self, (id, _, library): FirstParty) -> PathBuf {
+        let staged = self.path(&format!("staging/{id}"));
+        let built = binaries().join(library);
+        staging::stage(&root().join("packages").join(id), &built, &staged).unwrap();
+        staged
+    }
+
+    /// Signs a staging folder with the site's key; returns the new bundle's path.
+    #[must_use]
+    pub fn sign(&self, staged: &Path, name: &str) -> String {
+        let bundle = self
+            .path(&format!("{name}.gkernel"))
+            .to_string_lossy()
+            .into_owned();
+        let (staged, seed) = (staged.to_string_lossy(), self.key.seed.to_string_lossy());
+        let sign = [
+            "kernel",
+            "sign",
+            &staged,
+            "--key-id",
+            &self.key.id,
+            "--seed-file",
+            &seed,
+        ];
+        self.guild
+            .json(&[&sign[..], &["--bundle", &bundle]].concat())
+            .unwrap();
+        bundle
+    }
+
+    /// A path in the site's own folder.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a command and returns what it printed and how it ended.
+    #[must_use]
+    pub fn output(&self, args: &[&str]) -> Output {
+        self.guild.command(args).output().unwrap()
+    }
+
+    /// The logits of `ids` as the bytes of the NumPy file.
+    #[must_use]
+    pub fn logits(
+        &self,
+        model: &str,
+        ids: &str,
+        more: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Vec<u8> {
+        let out = self.path("logits.npy");
+        let (model, out_text) = (file(model), out.to_string_lossy());
+        let args = [&["logits", &model, "--ids", ids, "--out", &out_text], more].concat();
+        let output = self
+            .guild
+            .command(&args)
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        std::fs::read(out).unwrap()
+    }
+}
+
+impl Default for Site {
+    fn default() -> Site {
+        Site::new()
+    }
+}
+
+/// The f32 values of a version 1 NumPy file.
+#[must_use]
+pub fn npy_values(bytes: &[u8]) -> Vec<f32> {
+    let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
+    f32_values(&bytes[10 + header..])
+}
+
+/// Little-endian f32 values.
+#[must_use]
+pub fn f32_values(bytes: &[u8]) -> Vec<f32> {
+    bytes
+        .chunks_exact(4)
+        .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+        .collect()
+}
+
+/// A committed JSON file.
+#[must_use]
+pub fn json_file(relative: &str) -> serde_json::Value {
+    serde_json::from_slice(&std::fs::read(root().join(relative)).unwrap()).unwrap()
+}
+
+/// A JSON array of token ids as a command line takes it.
+#[must_use]
+pub fn id_list(ids: &serde_json::Value) -> String {
+    let ids = ids.as_array().unwrap().iter().map(ToString::to_string);
+    ids.collect::<Vec<_>>().join(",")
+}

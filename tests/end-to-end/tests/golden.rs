@@ -1,0 +1,131 @@
+//! Golden values from outside: llama.cpp's f32 run of the small model (`tests/models/README.md`).
+
+use guild_end_to_end::{
+    CPU, QWEN, SMALL_BF16, Site, TINY_Q4_K_M, f32_values, file, id_list, json_file, npy_values,
+    root,
+};
+use serde_json::Value;
+
+/// The index of the largest value.
+fn argmax(row: &[f32]) -> u64 {
+    let mut best = 0;
+    for (index, value) in row.iter().enumerate() {
+        if *value > row[best] {
+            best = index;
+        }
+    }
+    best as u64
+}
+
+/// The distance between the two largest values.
+fn top_gap(row: &[f32]) -> f32 {
+    let mut sorted = row.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    sorted[0] - sorted[1]
+}
+
+#[test]
+fn logits_and_greedy_ids_of_the_small_model_are_the_golden_ones() {
+    let site = Site::with(&[CPU, QWEN]);
+    let golden = json_file("tests/models/qwen35moe-small.golden.json");
+    let stored = std::fs::read(root().join("tests/models/qwen35moe-small.logits.f32")).unwrap();
+    let expected = f32_values(&stored);
+    let ids = id_list(&golden["prompt_ids"]);
+    let options = ["--kv", "f32", "--external-only"];
+    let logits = npy_values(&site.logits(SMALL_BF16, &ids, &options, &[]));
+
+    assert_eq!(logits.len(), expected.len());
+    let difference = logits.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+    let largest = difference.fold(0.0f32, f32::max);
+    assert!(largest <= 2e-3, "largest difference {largest}");
+    for (row, want) in logits.chunks(1024).zip(expected.chunks(1024)) {
+        if top_gap(want) > 4e-3 {
+            assert_eq!(argmax(row), argmax(want));
+        }
+    }
+
+    let prompt = golden["prompt_ids"].as_array().unwrap()[..16].to_vec();
+    let prompt = id_list(&Value::Array(prompt));
+    let model = file(SMALL_BF16);
+    let run = [
+        "run",
+        &model,
+        "--prompt-ids",
+        &prompt,
+        "-n",
+        "48",
+        "--ignore-eos",
+    ];
+    let answer = site.guild.json(&[&run[..], &options].concat()).unwrap();
+    assert_eq!(answer["tokens"], golden["greedy_from_16"]);
+}
+
+#[test]
+fn the_quantised_model_agrees_as_often_as_llama_cpp_does() {
+    let site = Site::with(&[CPU, QWEN]);
+    let golden = json_file("tests/models/qwen35moe-tiny-Q4_K_M.golden.json");
+    let ids = id_list(&golden["prompt_ids"]);
+    let logits = npy_values(&site.logits(TINY_Q4_K_M, &ids, &["--kv", "f32"], &[]));
+    let exact = golden["argmax"].as_array().unwrap();
+    let agree = |other: &dyn Fn(usize) -> u64| {
+        (0..exact.len())
+            .filter(|row| exact[*row] == other(*row))
+            .count()
+    };
+    let ours = agree(&|row| argmax(&logits[row * 1024..(row + 1) * 1024]));
+    let theirs = golden["llama_cpp_quantised_argmax"].as_array().unwrap();
+    let theirs = agree(&|row| theirs[row].as_u64().unwrap());
+    // Two roundings of activations each disagree with exact ones at near ties, and not at the same.
+    assert!(
+        ours + 10 >= theirs,
+        "{ours} of {} agree, llama.cpp's {theirs}",
+        exact.len()
+    );
+}
+
+/// The issue-sized check against transformers' logits, on a file too large to commit.
+#[test]
+fn logits_of_a_given_model_are_the_given_ones() {
+    let variable = "GUILD_TEST_GOLDEN_MODEL";
+    let Some(model) = std::env::var_os(variable) else {
+        eprintln!(
+            "skipped: {variable} names no model (its .golden.json and .logits.npy beside it)"
+        );
+        return;
+    };
+    let model = std::path::PathBuf::from(model);
+    let folder = model.parent().unwrap();
+    let golden: Value =
+        serde_json::from_slice(&std::fs::read(folder.join("qwen35moe.golden.json")).unwrap())
+            .unwrap();
+    let expected = npy_values(&std::fs::read(folder.join("qwen35moe.logits.npy")).unwrap());
+    let site = Site::with(&[CPU, QWEN]);
+    let ids = id_list(&golden["prompt_ids"]);
+    let out = site.path("given.npy").to_string_lossy().into_owned();
+    let name = model.to_string_lossy();
+    let args = ["logits", &name, "--ids", &ids, "--out", &out, "--kv", "f32"];
+    site.guild.json(&args).unwrap();
+    let logits = npy_values(&std::fs::read(&out).unwrap());
+    let difference = logits.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+    let largest = difference.fold(0.0f32, f32::max);
+    eprintln!("largest difference {largest}");
+    assert!(largest <= 2e-3, "largest difference {largest}");
+    let prompt = id_list(&Value::Array(
+        golden["prompt_ids"].as_array().unwrap()[..16].to_vec(),
+    ));
+    let run = [
+        "run",
+        &name,
+        "--prompt-ids",
+        &prompt,
+        "-n",
+        "48",
+        "--ignore-eos",
+        "--kv",
+        "f32",
+    ];
+    assert_eq!(
+        site.guild.json(&run).unwrap()["tokens"],
+        golden["greedy_from_16"]
+    );
+}

@@ -1,0 +1,72 @@
+//! One answer: the same bits for every way to cut a prompt, thread count, instruction set and package.
+
+use guild_end_to_end::{CPU, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, id_list, json_file};
+
+const MODELS: [(&str, &str); 2] = [
+    (SMALL_BF16, "tests/models/qwen35moe-small.golden.json"),
+    (
+        TINY_Q4_K_M,
+        "tests/models/qwen35moe-tiny-Q4_K_M.golden.json",
+    ),
+];
+
+fn prompt(golden: &str) -> String {
+    id_list(&json_file(golden)["prompt_ids"])
+}
+
+#[test]
+fn chunks_and_threads_change_no_bit() {
+    let site = Site::with(&[CPU, QWEN]);
+    for (model, golden) in MODELS {
+        let ids = prompt(golden);
+        let base = ["--external-only", "-t", "1"];
+        let whole = site.logits(model, &ids, &base, &[]);
+        for (batch, threads) in [("1", "1"), ("7", "1"), ("512", "2"), ("7", "2"), ("1", "2")] {
+            let options = ["--external-only", "--batch", batch, "-t", threads];
+            let other = site.logits(model, &ids, &options, &[]);
+            assert!(whole == other, "{model}: batch {batch}, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn instruction_sets_change_no_bit() {
+    let site = Site::with(&[CPU, QWEN]);
+    for (model, golden) in MODELS {
+        let ids = prompt(golden);
+        let force = |isa| site.logits(model, &ids, &["--external-only"], &[("GUILD_CPU_ISA", isa)]);
+        let portable = force("portable");
+        assert!(portable == force("avx2"), "{model}: avx2");
+        if std::is_x86_feature_detected!("avx512vl") && std::is_x86_feature_detected!("avx512bw") {
+            assert!(portable == force("avx512"), "{model}: avx512");
+        } else {
+            eprintln!("skipped: this processor has no AVX-512");
+        }
+    }
+}
+
+#[test]
+fn the_reference_package_gives_the_same_bits() {
+    let kernels = Site::with(&[CPU, QWEN]);
+    let reference = Site::with(&[REFERENCE, QWEN]);
+    for (model, golden) in MODELS {
+        let ids = prompt(golden);
+        let fast = kernels.logits(model, &ids, &["--external-only"], &[]);
+        let options = ["--external-only", "--allow-reference"];
+        assert!(
+            fast == reference.logits(model, &ids, &options, &[]),
+            "{model}"
+        );
+    }
+}
+
+#[test]
+fn built_in_and_installed_packages_give_the_same_bits() {
+    let installed = Site::with(&[CPU, QWEN]);
+    let empty = Site::new();
+    for (model, golden) in MODELS {
+        let ids = prompt(golden);
+        let external = installed.logits(model, &ids, &["--external-only"], &[]);
+        assert!(external == empty.logits(model, &ids, &[], &[]), "{model}");
+    }
+}

@@ -1,0 +1,115 @@
+//! Packages that must not get in: each refused with its own code, and nothing in the store changed.
+
+use guild_end_to_end::{CPU, QWEN, Site};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every file of the store with its bytes.
+fn snapshot(site: &Site) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    collect(&site.guild.data_dir().join("kernels"), &mut files);
+    files
+}
+
+fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => collect(&path, files),
+            false => drop(files.insert(path.clone(), std::fs::read(&path).unwrap())),
+        }
+    }
+}
+
+#[track_caller]
+fn refused(site: &Site, bundle: &str, exit: i32, name: &str) {
+    let before = snapshot(site);
+    let output = site.output(&["kernel", "install", bundle]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(exit), "{answer}");
+    assert_eq!(answer["code"], name);
+    assert!(!answer["message"].as_str().unwrap().is_empty());
+    let mut after = snapshot(site);
+    // Refusals may be noted in the audit log; it is not state.
+    after.retain(|path, _| !path.components().any(|part| part.as_os_str() == "audit"));
+    let mut before = before;
+    before.retain(|path, _| !path.components().any(|part| part.as_os_str() == "audit"));
+    assert!(before == after, "the store changed");
+}
+
+#[test]
+fn a_flipped_byte_is_refused_wherever_it_is() {
+    let site = Site::new();
+    let bundle = site.bundle(CPU);
+    let good = std::fs::read(&bundle).unwrap();
+    let manifest_text = good.windows(9).position(|w| w == b"\"schema\":").unwrap();
+    for position in [manifest_text + 9, good.len() / 2] {
+        let mut bytes = good.clone();
+        bytes[position] ^= 1;
+        let flipped = site.path(&format!("flipped-{position}.gkernel"));
+        std::fs::write(&flipped, bytes).unwrap();
+        // The checksum of the archive's own record no longer fits.
+        refused(&site, &flipped.to_string_lossy(), 15, "BUNDLE_MALFORMED");
+    }
+}
+
+#[test]
+fn an_untrusted_key_is_refused() {
+    let publisher = Site::new();
+    let bundle = publisher.bundle(QWEN);
+    refused(&Site::new(), &bundle, 12, "KEY_UNTRUSTED");
+}
+
+#[test]
+fn a_scope_that_does_not_cover_the_id_is_refused() {
+    let site = Site::new();
+    let staged = site.stage(QWEN);
+    let toml = staged.join("package.toml");
+    let content = std::fs::read_to_string(&toml).unwrap();
+    std::fs::write(
+        &toml,
+        content.replace("org.guild.runners.qwen", "org.guildx.runners.qwen"),
+    )
+    .unwrap();
+    refused(&site, &site.sign(&staged, "elsewhere"), 14, "SCOPE_DENIED");
+}
+
+#[test]
+fn other_bytes_under_a_taken_version_are_refused() {
+    let site = Site::with(&[QWEN]);
+    let staged = site.stage(QWEN);
+    let toml = staged.join("package.toml");
+    let content = std::fs::read_to_string(&toml).unwrap();
+    std::fs::write(&toml, content.replace("Runners for", "Other runners for")).unwrap();
+    refused(&site, &site.sign(&staged, "again"), 17, "VERSION_IMMUTABLE");
+}
+
+#[test]
+fn a_library_without_the_entry_symbol_fails_the_load_with_its_own_code() {
+    let site = Site::new();
+    let staged = site.stage(QWEN);
+    let source = site.path("empty.c");
+    std::fs::write(&source, "int nothing_here = 1;\n").unwrap();
+    let library = staged.join("lib/libguild_qwen.so");
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(&library)
+        .arg(&source)
+        .status();
+    assert!(compiled.unwrap().success());
+    let bundle = site.sign(&staged, "no-entry");
+    let output = site.output(&["kernel", "install", &bundle]);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let load = match output.status.code() {
+        // Refused before it got in.
+        Some(22) => return assert_eq!(answer["code"], "PREFLIGHT_REFUSED"),
+        _ => site.output(&[
+            "plan",
+            &guild_end_to_end::file(guild_end_to_end::SMALL_BF16),
+        ]),
+    };
+    let answer: serde_json::Value = serde_json::from_slice(&load.stdout).unwrap();
+    assert_eq!(load.status.code(), Some(22), "{answer}");
+    assert_eq!(answer["code"], "PREFLIGHT_REFUSED");
+}
