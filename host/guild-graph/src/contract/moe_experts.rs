@@ -34,7 +34,11 @@ impl Contract for MoeExperts {
             Formats::One(GUILD_FORMAT_F32),
             &["n", "top_k"],
         )?;
+        node.bind("1", 1);
         for (i, (name, formats, pattern)) in weights.into_iter().enumerate() {
+            // Converters write this row with or without a leading axis of 1.
+            let with_axis = name == "shared_gate_input" && node.input_rank(3 + i) == 2;
+            let pattern = if with_axis { &["1", "hidden"] } else { pattern };
             node.input(3 + i, name, formats, pattern)?;
             if name == "down" && flags & GUILD_MOE_FUSED_GATE_UP != 0 {
                 let (ff, fused) = (node.number("ff"), node.number("2ff"));

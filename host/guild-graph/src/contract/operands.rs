@@ -68,6 +68,11 @@ impl<'a> Operands<'a> {
         self.inputs.len()
     }
 
+    /// Axes of input `index`; 0 for no such input.
+    pub(crate) fn input_rank(&self, index: usize) -> usize {
+        self.inputs.get(index).map_or(0, |value| value.shape.rank())
+    }
+
     /// Checks input `index` against format and pattern.
     pub(crate) fn input(
         &mut self,

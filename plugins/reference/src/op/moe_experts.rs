@@ -89,7 +89,10 @@ fn supports(request: &Request<'_>) -> Result<(), Refusal> {
     }
     if let Some(gate) = places.shared_gate {
         check::float(request, gate)?;
-        check::axes(request, gate, &[Some(hidden)])?;
+        // Converters write this row with or without a leading axis of 1.
+        let row = [Some(1), Some(hidden)];
+        let axes = usize::from(request.inputs[gate].axes().len() != 2);
+        check::axes(request, gate, &row[axes..])?;
     }
     Ok(())
 }
