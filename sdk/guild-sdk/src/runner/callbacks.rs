@@ -6,6 +6,7 @@ use super::builder::{Builder, BuilderTarget, NodeCall, Params, ViewCall};
 use super::model::{Model, ModelSource, TensorInfo};
 use super::shape::Shape;
 use super::{DescribeParams, Runner};
+use crate::entry::guarded;
 use crate::kernel::Failure;
 use crate::sized::{self, Headed};
 use core::ffi::c_void;
@@ -13,8 +14,7 @@ use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU64, Ordering};
 use guild_abi::abi::*;
 use guild_abi::runner::*;
-use guild_abi::text::{ErrorText, write_error};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use guild_abi::text::ErrorText;
 
 /// A plugin instance, the type behind `guild_plugin_v1.self_`, that has runners.
 pub(crate) trait HasRunners: Sync + 'static {
@@ -83,16 +83,28 @@ impl RunnerTable {
     }
 }
 
+/// The runners behind `self_`.
+///
+/// # Safety
+/// `self_` is null, or points to a `P` that lives until `shutdown`.
+unsafe fn runners<'a, P: HasRunners>(self_: *mut c_void) -> Result<&'a RunnerTable, Failure> {
+    // SAFETY: the caller's promise; all fields are shared between threads.
+    let plugin = unsafe { self_.cast::<P>().as_ref() };
+    let plugin = plugin.ok_or_else(|| Failure::invalid("self_ is null"))?;
+    Ok(plugin.runners())
+}
+
+/// # Safety
+/// As `guild_runner_v1.info` in `runner.h` says.
 unsafe extern "C" fn info<P: HasRunners>(
     self_: *mut c_void,
     index: u32,
     out: *mut guild_runner_desc,
     err: *mut guild_err,
 ) -> guild_status {
-    // SAFETY: the host passes the `self_` of this plugin, which points to a live `P`.
-    let plugin = unsafe { &*self_.cast::<P>() };
-    let outcome = caught(|| {
-        let entry = plugin.runners().entry(index)?;
+    let body = || {
+        // SAFETY: the host passes the `self_` that it got, which points to a live `P`.
+        let entry = unsafe { runners::<P>(self_) }?.entry(index)?;
         let desc = guild_runner_desc {
             h: guild_hdr::new(size_of::<guild_runner_desc>(), GUILD_KIND_RECORD),
             id: guild_str::new(entry.runner.id()),
@@ -102,11 +114,14 @@ unsafe extern "C" fn info<P: HasRunners>(
         // SAFETY: the host passes a writable struct whose header says how long it is.
         unsafe { sized::write(out, &desc, "the runner record") }?;
         Ok(GUILD_STATUS_OK)
-    });
-    // SAFETY: `err` is the host's buffer or null.
-    unsafe { reported(outcome, err) }
+    };
+    // SAFETY: the host's error buffer. A runner is stateless and the host drops a half-described
+    // graph, so nothing torn survives a panic.
+    unsafe { guarded(err, body) }
 }
 
+/// # Safety
+/// As `guild_runner_v1.matches` in `runner.h` says.
 unsafe extern "C" fn matches<P: HasRunners>(
     self_: *mut c_void,
     index: u32,
@@ -114,10 +129,9 @@ unsafe extern "C" fn matches<P: HasRunners>(
     score: *mut i32,
     err: *mut guild_err,
 ) -> guild_status {
-    // SAFETY: the host passes the `self_` of this plugin, which points to a live `P`.
-    let plugin = unsafe { &*self_.cast::<P>() };
-    let outcome = caught(|| {
-        let entry = plugin.runners().entry(index)?;
+    let body = || {
+        // SAFETY: the host passes the `self_` that it got, which points to a live `P`.
+        let entry = unsafe { runners::<P>(self_) }?.entry(index)?;
         // SAFETY: the host's table and what its functions give live during this call.
         let source = unsafe { HostModel::new(model) }?;
         let found = entry
@@ -133,11 +147,14 @@ unsafe extern "C" fn matches<P: HasRunners>(
         // SAFETY: not null, and the host's to write.
         unsafe { score.write(found) };
         Ok(GUILD_STATUS_OK)
-    });
-    // SAFETY: `err` is the host's buffer or null.
-    unsafe { reported(outcome, err) }
+    };
+    // SAFETY: the host's error buffer. A runner is stateless and the host drops a half-described
+    // graph, so nothing torn survives a panic.
+    unsafe { guarded(err, body) }
 }
 
+/// # Safety
+/// As `guild_runner_v1.describe` in `runner.h` says.
 unsafe extern "C" fn describe<P: HasRunners>(
     self_: *mut c_void,
     index: u32,
@@ -146,10 +163,9 @@ unsafe extern "C" fn describe<P: HasRunners>(
     builder: *const guild_builder_v1,
     err: *mut guild_err,
 ) -> guild_status {
-    // SAFETY: the host passes the `self_` of this plugin, which points to a live `P`.
-    let plugin = unsafe { &*self_.cast::<P>() };
-    let outcome = caught(|| {
-        let entry = plugin.runners().entry(index)?;
+    let body = || {
+        // SAFETY: the host passes the `self_` that it got, which points to a live `P`.
+        let entry = unsafe { runners::<P>(self_) }?.entry(index)?;
         // SAFETY: the host's tables and what their functions give live during this call.
         let (source, params, mut target) = unsafe {
             let params = sized::read(params, "the parameters of `describe`")?;
@@ -163,35 +179,10 @@ unsafe extern "C" fn describe<P: HasRunners>(
         entry.runner.describe(&model, &params, &mut builder)?;
         entry.calls.fetch_add(1, Ordering::Relaxed);
         Ok(GUILD_STATUS_OK)
-    });
-    // SAFETY: `err` is the host's buffer or null.
-    unsafe { reported(outcome, err) }
-}
-
-/// Runs a runner's code; a panic becomes a failure and never crosses the wall.
-fn caught(call: impl FnOnce() -> Result<guild_status, Failure>) -> Result<guild_status, Failure> {
-    // A runner is stateless and the host drops the half-described graph, so nothing torn survives.
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|payload| {
-        let text = payload
-            .downcast_ref::<&str>()
-            .map(|text| (*text).to_owned())
-            .or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "no text".to_owned());
-        Err(Failure::panic(format!("the runner panicked: {text}")))
-    })
-}
-
-/// # Safety
-/// `err` is null or a `guild_err` that may be written, with `cap` writable bytes at `buf`.
-unsafe fn reported(outcome: Result<guild_status, Failure>, err: *mut guild_err) -> guild_status {
-    match outcome {
-        Ok(status) => status,
-        Err(failure) => {
-            // SAFETY: the caller's promise.
-            unsafe { write_error(err, failure.status, format_args!("{}", failure.text)) };
-            failure.status
-        }
-    }
+    };
+    // SAFETY: the host's error buffer. A runner is stateless and the host drops a half-described
+    // graph, so nothing torn survives a panic.
+    unsafe { guarded(err, body) }
 }
 
 // SAFETY: `repr(C)`, header first, integers, pointers, text and optional functions only.
