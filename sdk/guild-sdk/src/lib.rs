@@ -37,7 +37,7 @@ pub use request::{Bounds, Params, Request, StateInfo, TensorInfo};
 pub use runner::Runner;
 pub use state::State;
 pub use tensor::{Element, Tensor, TensorMut, Weight};
-pub use tiles::{JOINED_MAX, Joined, PerWorker, Split, Tile, Tiles};
+pub use tiles::{JOINED_MAX, Joined, PerWorker, Ragged, Split, Tile, Tiles};
 
 /// What kernels need from the C contract: numbers, parameter structs, contracts.
 pub use guild_abi as abi;

@@ -1,8 +1,8 @@
 //! Disjoint parts of memory for parallel loops: what makes `Par::split` safe.
 //!
 //! [`Tiles`] cuts rows, heads and columns into blocks; task `i` gets tile `i` alone. [`PerWorker`]
-//! gives each worker a buffer of its own. [`Joined`] puts several `Tiles` one behind the other. A
-//! tuple of them gives each task one part of each.
+//! gives each worker a buffer of its own. [`Joined`] puts several `Tiles` one behind the other.
+//! [`Ragged`] cuts a slice at given places. A tuple of them gives each task one part of each.
 #![allow(unsafe_code)]
 
 use crate::kernel::Failure;
@@ -313,6 +313,51 @@ unsafe impl<T: Element> Split for Joined<'_, T> {
     }
 }
 
+/// A slice cut at places that the kernel works out: the rows of each expert.
+pub struct Ragged<'a, T> {
+    data: *mut T,
+    bounds: &'a [u64],
+    memory: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: as for `Tiles`.
+unsafe impl<T: Element> Send for Ragged<'_, T> {}
+// SAFETY: as for `Tiles`.
+unsafe impl<T: Element> Sync for Ragged<'_, T> {}
+
+impl<'a, T: Element> Ragged<'a, T> {
+    /// Part `i` is `data[bounds[i]..bounds[i + 1]]`; there is one part less than bounds.
+    ///
+    /// # Errors
+    /// `INTERNAL` where the bounds descend or pass the end of `data`.
+    pub fn new(data: &'a mut [T], bounds: &'a [u64]) -> Result<Ragged<'a, T>, Failure> {
+        let inside = bounds.last().is_none_or(|&end| end <= data.len() as u64);
+        if !inside || !bounds.is_sorted() {
+            return Err(Failure::internal("bounds that descend or pass the end"));
+        }
+        Ok(Ragged {
+            data: data.as_mut_ptr(),
+            bounds,
+            memory: PhantomData,
+        })
+    }
+}
+
+// SAFETY: the bounds ascend, so parts of different indexes don't overlap.
+unsafe impl<T: Element> Split for Ragged<'_, T> {
+    type Part<'t> = &'t mut [T];
+
+    fn count(&self) -> Option<usize> {
+        Some(self.bounds.len().saturating_sub(1))
+    }
+
+    unsafe fn part<'t>(&self, index: usize, _worker: usize) -> &'t mut [T] {
+        let (from, to) = (self.bounds[index] as usize, self.bounds[index + 1] as usize);
+        // SAFETY: `new` checked that the bounds ascend and lie inside the slice.
+        unsafe { core::slice::from_raw_parts_mut(self.data.add(from), to - from) }
+    }
+}
+
 /// A buffer for each worker, cut from scratch.
 pub struct PerWorker<'a, T> {
     data: *mut T,
@@ -395,6 +440,22 @@ mod tests {
                 blocks[2],
             )
         }
+    }
+
+    #[test]
+    fn ragged_parts_meet_at_the_bounds() {
+        let mut memory = [0u8; 6];
+        let bounds = [1, 3, 3, 6];
+        let whole = Ragged::new(&mut memory, &bounds).unwrap();
+        assert_eq!(whole.count(), Some(3));
+        for index in 0..3 {
+            // SAFETY: every index once, one worker.
+            unsafe { whole.part(index, 0) }.fill(index as u8 + 1);
+        }
+        assert_eq!(memory, [0, 1, 1, 3, 3, 3]);
+        assert!(Ragged::new(&mut memory, &[0, 7]).is_err());
+        assert!(Ragged::new(&mut memory, &[2, 1]).is_err());
+        assert!(Ragged::new(&mut memory, &[7, 7, 2]).is_err());
     }
 
     #[test]
