@@ -18,7 +18,7 @@ pub(super) const OPERATION: Operation = Operation {
     implementation: "reference.attention",
     formats: &[],
     supports,
-    choose: choose,
+    choose,
 };
 
 fn supports(request: &Request<'_>) -> Result<(), Refusal> {

@@ -79,20 +79,18 @@ fn execute(x: &Exec<'_>) -> Result<(), Failure> {
     let mut state = x.state::<f32>(0)?;
     let mut y = Vec::new();
     for sequence in batch.sequences() {
-        let part = |all: &'_ [f32], row: usize| -> core::ops::Range<usize> {
-            debug_assert!(all.len() >= (sequence.first_row + sequence.rows) * row);
-            sequence.first_row * row..(sequence.first_row + sequence.rows) * row
-        };
+        let part =
+            |row: usize| sequence.first_row * row..(sequence.first_row + sequence.rows) * row;
         let (key_row, value_row) = (
             delta.key_heads * delta.key_dim,
             delta.value_heads * delta.value_dim,
         );
         let rows = DeltaRows {
-            q: &q[part(&q, key_row)],
-            k: &k[part(&k, key_row)],
-            v: &v[part(&v, value_row)],
-            alpha: &alpha[part(&alpha, delta.value_heads)],
-            beta: &beta[part(&beta, delta.value_heads)],
+            q: &q[part(key_row)],
+            k: &k[part(key_row)],
+            v: &v[part(value_row)],
+            alpha: &alpha[part(delta.value_heads)],
+            beta: &beta[part(delta.value_heads)],
             a: &a,
             dt: &dt,
         };
