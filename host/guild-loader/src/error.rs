@@ -1,0 +1,310 @@
+//! Why a package could not be loaded, as data. Each message says whose fault it is, what happened and
+//! what to do next; each fault has one stable code, which is also the exit code of the command line.
+
+use std::fmt;
+use std::io;
+
+use guild_abi::abi::{
+    GUILD_STATUS_ERR_ABI, GUILD_STATUS_ERR_DEVICE_LOST, GUILD_STATUS_ERR_NOMEM_DEVICE,
+    GUILD_STATUS_ERR_NOMEM_HOST, GUILD_STATUS_ERR_UNSUPPORTED, guild_status,
+};
+use guild_package::Digest;
+
+/// A package that failed to load, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{fault}", package_prefix(.package))]
+pub struct LoadError {
+    /// The package as `id@version`, or empty where the store itself failed.
+    pub package: String,
+    /// What happened.
+    #[source]
+    pub fault: Fault,
+}
+
+impl LoadError {
+    /// The stable name and exit code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.fault.code()
+    }
+}
+
+/// A stable code: its name and the exit code of a command that ends with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Code {
+    /// Such as `INCOMPATIBLE`.
+    pub name: &'static str,
+    /// Such as 20.
+    pub exit: u8,
+}
+
+impl Code {
+    /// Memory or descriptors are exhausted.
+    pub const RESOURCE: Self = Self::new("RESOURCE", 5);
+    /// The package does not fit this host or machine.
+    pub const INCOMPATIBLE: Self = Self::new("INCOMPATIBLE", 20);
+    /// The library breaks a rule of the contract.
+    pub const PREFLIGHT_REFUSED: Self = Self::new("PREFLIGHT_REFUSED", 22);
+    /// This system does not let the host load a verified library.
+    pub const LOADER_UNAVAILABLE: Self = Self::new("LOADER_UNAVAILABLE", 25);
+
+    const fn new(name: &'static str, exit: u8) -> Self {
+        Self { name, exit }
+    }
+}
+
+/// A point of loading at which a plugin runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Constructors, while the library is mapped.
+    Constructors,
+    /// `guild_plugin_entry_v1`.
+    Entry,
+    /// `init`.
+    Init,
+    /// `describe` of an operation.
+    Describe,
+    /// `info` of a runner.
+    RunnerInfo,
+    /// `get_extension`.
+    GetExtension,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Constructors => "its constructors",
+            Self::Entry => "guild_plugin_entry_v1",
+            Self::Init => "init",
+            Self::Describe => "describe",
+            Self::RunnerInfo => "the runner's info",
+            Self::GetExtension => "get_extension",
+        })
+    }
+}
+
+/// What went wrong with one package.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The store, the signature, the digest or the manifest; see the error's own code.
+    #[error(transparent)]
+    Package(#[from] guild_package::Error),
+    /// The host has no memory for a copy of a table.
+    #[error("no memory for {bytes} bytes: {source}. Free some memory, then try again")]
+    Memory {
+        /// Size of the table.
+        bytes: u64,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The system forbids a step of loading from memory.
+    #[error(
+        "this system does not let the host {step}: {reason}. A package is only loaded from a sealed memory file, so there is no other way; {next}"
+    )]
+    LoaderUnavailable {
+        /// The step, as a verb.
+        step: &'static str,
+        /// The system's reason.
+        reason: String,
+        /// What to do.
+        next: &'static str,
+    },
+    /// The system loader refused the bytes.
+    #[error(
+        "the publisher's library cannot be loaded: {reason}. Build it as a shared library that needs nothing but libc, libm and libgcc_s"
+    )]
+    LibraryRefused {
+        /// The system loader's words.
+        reason: String,
+    },
+    /// There is no way in.
+    #[error(
+        "the publisher's library does not export `{symbol}`. Build it with the SDK's export macro, or in C give the function external linkage and default visibility"
+    )]
+    EntryMissing {
+        /// The symbol.
+        symbol: &'static str,
+    },
+    /// The system loader answered with another library.
+    #[error(
+        "the entry symbol lies in {found}, not in the verified bytes ({expected}). The host will not run it; restart the process, and report this if it happens again"
+    )]
+    OtherLibraryMapped {
+        /// Device and inode of the sealed memory file.
+        expected: String,
+        /// The mapping that holds the symbol.
+        found: String,
+    },
+    /// The plugin changed how this thread computes.
+    #[error(
+        "{stage} changed the floating-point control register from {before:#x} to {after:#x}, which would change results. The publisher must build without -ffast-math and -Ofast, also when linking"
+    )]
+    FloatingPointControl {
+        /// What ran.
+        stage: Stage,
+        /// Control bits before.
+        before: u64,
+        /// Control bits after.
+        after: u64,
+    },
+    /// No common version of the ABI.
+    #[error(
+        "host and plugin share no version of ABI 1: the host speaks minor {host_floor} to {host_minor}, the plugin was built with minor {plugin_built} and needs at least {plugin_min}. Upgrade {}", upgrade(*.plugin_min, *.host_minor)
+    )]
+    AbiVersion {
+        /// Newest minor version of the host.
+        host_minor: u32,
+        /// Oldest minor version that the host accepts.
+        host_floor: u32,
+        /// Minor version that the plugin was built with.
+        plugin_built: u32,
+        /// Oldest minor version that the plugin can live with.
+        plugin_min: u32,
+    },
+    /// A flag that this host must understand and does not.
+    #[error(
+        "{record} has flags {flags:#06x}, of which this host must understand the high byte and does not. Upgrade guild"
+    )]
+    UnknownFlag {
+        /// Which struct.
+        record: &'static str,
+        /// Its flags.
+        flags: u16,
+    },
+    /// A struct that is not what it should be.
+    #[error("the plugin's {record} breaks the contract: {detail}. The publisher must correct it")]
+    Malformed {
+        /// Which struct.
+        record: &'static str,
+        /// The rule that was broken.
+        detail: String,
+    },
+    /// The library is not the package that the manifest describes.
+    #[error(
+        "the plugin says that its {field} is `{plugin}`, the signed manifest says `{manifest}`. The publisher must build and sign the same release"
+    )]
+    IdentityMismatch {
+        /// `id` or `version`.
+        field: &'static str,
+        /// The manifest's value.
+        manifest: String,
+        /// The plugin's value.
+        plugin: String,
+    },
+    /// The plugin itself said no.
+    #[error("{stage} of the plugin failed with status {status}: {text}")]
+    PluginFailed {
+        /// The function.
+        stage: Stage,
+        /// The status.
+        status: guild_status,
+        /// The plugin's own words, safe to print.
+        text: String,
+    },
+    /// An operation in the reserved name space that this host lacks.
+    #[error(
+        "the plugin offers `{operation}`, which this host does not know; names below `guild.` belong to the host. Upgrade guild, or the publisher uses a name of its own"
+    )]
+    UnknownCoreOperation {
+        /// Name with version.
+        operation: String,
+    },
+    /// More than the signature covers.
+    #[error(
+        "the plugin offers `{name}`, which the signed manifest does not list. The publisher must list it in package.toml and sign again"
+    )]
+    NotInManifest {
+        /// Operation with version, or runner id.
+        name: String,
+    },
+    /// Another idea of what the operation computes.
+    #[error(
+        "`{implementation}` was built against another contract of `{operation}`: it has hash {found}, expected is {expected}. Rebuild the plugin against this host's SDK"
+    )]
+    ContractMismatch {
+        /// Name with version.
+        operation: String,
+        /// The implementation.
+        implementation: String,
+        /// The hash that the host or an earlier provider has.
+        expected: Digest,
+        /// The plugin's hash.
+        found: Digest,
+    },
+    /// The same thing twice.
+    #[error(
+        "{what} `{name}` is registered twice, now by {package} and before by {earlier}. Disable one of the two packages; within one package, the publisher must rename one"
+    )]
+    Duplicate {
+        /// `implementation` or `runner`.
+        what: &'static str,
+        /// Its id.
+        name: String,
+        /// The package that comes second.
+        package: String,
+        /// The package that came first.
+        earlier: String,
+    },
+}
+
+impl Fault {
+    /// The stable name and exit code.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Package(error) => Code::new(error.code().name(), error.code().exit_code()),
+            Self::Memory { .. } => Code::RESOURCE,
+            Self::LoaderUnavailable { .. } | Self::OtherLibraryMapped { .. } => {
+                Code::LOADER_UNAVAILABLE
+            }
+            Self::AbiVersion { .. }
+            | Self::UnknownFlag { .. }
+            | Self::UnknownCoreOperation { .. }
+            | Self::ContractMismatch { .. } => Code::INCOMPATIBLE,
+            Self::PluginFailed { status, .. } => match *status {
+                GUILD_STATUS_ERR_ABI
+                | GUILD_STATUS_ERR_UNSUPPORTED
+                | GUILD_STATUS_ERR_DEVICE_LOST => Code::INCOMPATIBLE,
+                GUILD_STATUS_ERR_NOMEM_HOST | GUILD_STATUS_ERR_NOMEM_DEVICE => Code::RESOURCE,
+                _ => Code::PREFLIGHT_REFUSED,
+            },
+            Self::LibraryRefused { .. }
+            | Self::EntryMissing { .. }
+            | Self::FloatingPointControl { .. }
+            | Self::Malformed { .. }
+            | Self::IdentityMismatch { .. }
+            | Self::NotInManifest { .. }
+            | Self::Duplicate { .. } => Code::PREFLIGHT_REFUSED,
+        }
+    }
+
+    pub(crate) fn of(self, package: impl Into<String>) -> LoadError {
+        LoadError {
+            package: package.into(),
+            fault: self,
+        }
+    }
+
+    pub(crate) fn malformed(record: &'static str, detail: impl Into<String>) -> Self {
+        Self::Malformed {
+            record,
+            detail: detail.into(),
+        }
+    }
+}
+
+fn package_prefix(package: &str) -> String {
+    if package.is_empty() {
+        return String::new();
+    }
+    format!("cannot load {package}: ")
+}
+
+fn upgrade(plugin_min: u32, host_minor: u32) -> &'static str {
+    if plugin_min > host_minor {
+        "guild"
+    } else {
+        "the package"
+    }
+}

@@ -1,0 +1,192 @@
+//! The only place of the project that opens a library.
+//!
+//! It takes a sealed memory file and nothing else, so there is no way to load a plain path. It proves
+//! afterwards that the entry symbol lies in a mapping of that very file. A library is never closed: its
+//! handle and its descriptor live as long as the process, because thread-local destructors, threads and
+//! function pointers of unloaded code can't be accounted for. Equal bytes share one mapping.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
+
+use guild_package::Digest;
+use guild_package::text::escape;
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+use rustix::mm::{MapFlags, ProtFlags};
+
+use crate::call::EntryFn;
+use crate::error::{Fault, Stage};
+use crate::fp_control::FpControl;
+use crate::maps::{self, FileIdentity, Mapping};
+use crate::memfd::SealedImage;
+
+/// The one symbol that a plugin exports.
+pub(crate) const ENTRY_SYMBOL: &str = "guild_plugin_entry_v1";
+const ENTRY_SYMBOL_C: &[u8] = b"guild_plugin_entry_v1\0";
+
+/// A library whose entry is proven to lie in verified bytes.
+#[derive(Debug)]
+pub(crate) struct MappedLibrary {
+    /// The entry.
+    pub entry: EntryFn,
+    /// Where the library's code is.
+    pub text: Vec<Range<usize>>,
+}
+
+/// Libraries of this process by the digest of their bytes. Held while one is opened, so that equal
+/// bytes are never mapped twice.
+static MAPPED: Mutex<BTreeMap<Digest, &'static MappedLibrary>> = Mutex::new(BTreeMap::new());
+
+/// Maps `image`, or finds the mapping that equal bytes already have.
+///
+/// # Errors
+/// `LOADER_UNAVAILABLE` where the system forbids code in memory files or answers with another library;
+/// `PREFLIGHT_REFUSED` where the library can't be loaded, has no entry or changes the floating-point
+/// control register.
+pub(crate) fn map(image: SealedImage) -> Result<&'static MappedLibrary, Fault> {
+    let mut mapped = MAPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&library) = mapped.get(&image.digest()) {
+        return Ok(library);
+    }
+    let digest = image.digest();
+    let library: &'static MappedLibrary = Box::leak(Box::new(open_and_prove(image)?));
+    mapped.insert(digest, library);
+    Ok(library)
+}
+
+fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
+    let control = FpControl::read();
+    let handle = open(&image)?;
+    // From here on the library is mapped for life, so its descriptor stays open too, also when a check
+    // below fails.
+    let image: &'static SealedImage = Box::leak(Box::new(image));
+    control.check_after(Stage::Constructors)?;
+    let entry = entry_of(handle)?;
+    let text = prove(&own_mappings()?, entry as usize, image.identity()?)?;
+    Ok(MappedLibrary { entry, text })
+}
+
+/// Opens the library and keeps the handle for life.
+fn open(image: &SealedImage) -> Result<&'static Library, Fault> {
+    // SAFETY: opening runs the library's constructors. The bytes are those that a trusted key signed
+    // (the caller verified them, `SealedImage` compared the digest), and nobody can have changed them
+    // since. The handle is leaked, so the termination routines that closing would run never run.
+    let opened = unsafe { Library::open(Some(image.path()), RTLD_NOW | RTLD_LOCAL) };
+    match opened {
+        Ok(library) => Ok(Box::leak(Box::new(library))),
+        Err(error) => match check_code_is_allowed(image) {
+            Ok(()) => Err(Fault::LibraryRefused {
+                reason: escape(&error.to_string()),
+            }),
+            Err(reason) => Err(Fault::LoaderUnavailable {
+                step: "map code from a memory file",
+                reason: reason.to_string(),
+                next: "allow executable mappings of memory files for this process (mandatory access control, vm.memfd_noexec)",
+            }),
+        },
+    }
+}
+
+/// Whether this system lets a process map code from `image` at all.
+fn check_code_is_allowed(image: &SealedImage) -> rustix::io::Result<()> {
+    const ONE_BYTE: usize = 1;
+    // SAFETY: a new private mapping at an address of the kernel's choice; it replaces nothing, nothing
+    // refers to it, and it is removed with the same address and length.
+    unsafe {
+        let address = rustix::mm::mmap(
+            std::ptr::null_mut(),
+            ONE_BYTE,
+            ProtFlags::READ | ProtFlags::EXEC,
+            MapFlags::PRIVATE,
+            image.as_fd(),
+            0,
+        )?;
+        rustix::mm::munmap(address, ONE_BYTE)
+    }
+}
+
+fn entry_of(handle: &'static Library) -> Result<EntryFn, Fault> {
+    // SAFETY: the ABI fixes the type of the function behind this name, and the library stays mapped
+    // for life. That the address lies in the verified bytes is proven by the caller before any call.
+    let symbol = unsafe { handle.get::<EntryFn>(ENTRY_SYMBOL_C) };
+    symbol
+        .map(|symbol| *symbol)
+        .map_err(|_| Fault::EntryMissing {
+            symbol: ENTRY_SYMBOL,
+        })
+}
+
+fn own_mappings() -> Result<Vec<Mapping>, Fault> {
+    let unavailable = |reason: String| Fault::LoaderUnavailable {
+        step: "prove which file a library was mapped from",
+        reason,
+        next: "mount /proc for this process",
+    };
+    let text = std::fs::read_to_string("/proc/self/maps")
+        .map_err(|error| unavailable(error.to_string()))?;
+    maps::parse(&text).map_err(|line| unavailable(format!("strange line `{}`", escape(&line))))
+}
+
+/// Checks that `address` lies in code of `expected`, and gives all code of that file.
+fn prove(
+    mappings: &[Mapping],
+    address: usize,
+    expected: FileIdentity,
+) -> Result<Vec<Range<usize>>, Fault> {
+    let found = maps::containing(mappings, address);
+    match found {
+        Some(mapping) if mapping.executable && mapping.file == expected => {
+            Ok(maps::text_of(mappings, expected))
+        }
+        _ => Err(Fault::OtherLibraryMapped {
+            expected: expected.to_string(),
+            found: found.map_or_else(
+                || "no mapping".to_owned(),
+                |mapping| mapping.file.to_string(),
+            ),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXPECTED: FileIdentity = FileIdentity {
+        device_major: 0,
+        device_minor: 1,
+        inode: 7,
+    };
+
+    fn mapping(addresses: Range<usize>, executable: bool, inode: u64) -> Mapping {
+        Mapping {
+            addresses,
+            executable,
+            file: FileIdentity { inode, ..EXPECTED },
+        }
+    }
+
+    #[test]
+    fn an_entry_outside_the_verified_bytes_is_refused() {
+        let mappings = [
+            mapping(0x1000..0x2000, false, 7),
+            mapping(0x2000..0x4000, true, 7),
+            mapping(0x8000..0x9000, true, 8),
+        ];
+        assert_eq!(
+            prove(&mappings, 0x2000, EXPECTED).unwrap(),
+            [0x2000..0x4000]
+        );
+        for address in [0x1fff, 0x4000, 0x8000, 0] {
+            let fault = prove(&mappings, address, EXPECTED).unwrap_err();
+            assert_eq!(fault.code().name, "LOADER_UNAVAILABLE", "{address:#x}");
+        }
+        let other_device = FileIdentity {
+            device_minor: 2,
+            ..EXPECTED
+        };
+        assert!(prove(&mappings, 0x2000, other_device).is_err());
+    }
+}

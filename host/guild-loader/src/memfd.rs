@@ -1,0 +1,220 @@
+//! From verified bytes to a sealed memory file: the only kind of file that the loader maps.
+//!
+//! The bytes are hashed while they are copied, so what was compared with the signed digest is what lies
+//! in the file, and after sealing nobody can change it, this process included.
+//!
+//! The system loader recognises a library by the text of its path, here `/proc/self/fd/N`. If a number
+//! `N` were ever used for a second library, it would answer with the first one. Therefore every memory
+//! file moves to a number that no earlier one had, and a mapped one keeps its number for life.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, PoisonError};
+
+use guild_package::{Digest, ObjectSource};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::io::Errno;
+
+use crate::error::Fault;
+use crate::maps::FileIdentity;
+
+/// The kernel's limit on a memory file's name.
+const NAME_MAX_BYTES: usize = 249;
+/// Numbers from here on are left alone by the rest of the process.
+const FIRST_DESCRIPTOR: RawFd = 1000;
+
+/// The lowest number that no memory file has had. Held while a number is taken, so that a number
+/// that was given back at once can't be taken by a second thread.
+static NEXT_DESCRIPTOR: Mutex<RawFd> = Mutex::new(FIRST_DESCRIPTOR);
+
+/// A sealed memory file whose bytes were verified on the way in.
+#[derive(Debug)]
+pub(crate) struct SealedImage {
+    descriptor: OwnedFd,
+    digest: Digest,
+}
+
+impl SealedImage {
+    /// Copies an object of the store into a memory file, hashing on the way, and seals the file.
+    /// `package` is `id@version`.
+    ///
+    /// # Errors
+    /// `DIGEST_MISMATCH` or `IO` of the object; `LOADER_UNAVAILABLE` where the system has no sealable
+    /// memory files.
+    pub(crate) fn copy(source: ObjectSource, package: &str) -> Result<Self, Fault> {
+        let digest = source.sha256();
+        Self::fill(package, digest, |file| {
+            source.copy_verified(|bytes| file.write_all(bytes))
+        })
+    }
+
+    /// `write` puts bytes of the given digest into the file, or fails.
+    fn fill(
+        package: &str,
+        digest: Digest,
+        write: impl FnOnce(&mut File) -> guild_package::Result<()>,
+    ) -> Result<Self, Fault> {
+        let mut file = create(package)?;
+        write(&mut file)?;
+        seal(&file)?;
+        Ok(Self {
+            descriptor: take_fresh_number(&file)?,
+            digest,
+        })
+    }
+
+    /// The digest of the bytes.
+    pub(crate) fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The path under which this process, and only it, can open the file.
+    pub(crate) fn path(&self) -> String {
+        format!("/proc/self/fd/{}", self.descriptor.as_raw_fd())
+    }
+
+    /// Device and inode, to compare with a mapping's.
+    ///
+    /// # Errors
+    /// `LOADER_UNAVAILABLE` where the system does not say.
+    pub(crate) fn identity(&self) -> Result<FileIdentity, Fault> {
+        let stat = rustix::fs::fstat(&self.descriptor)
+            .map_err(|error| unavailable("inspect a memory file", error))?;
+        Ok(FileIdentity {
+            device_major: rustix::fs::major(stat.st_dev),
+            device_minor: rustix::fs::minor(stat.st_dev),
+            inode: stat.st_ino,
+        })
+    }
+}
+
+impl AsFd for SealedImage {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// An empty memory file, `guild:<id>@<version>` in process maps and profilers.
+fn create(package: &str) -> Result<File, Fault> {
+    let mut name = format!("guild:{package}");
+    name.truncate(name.floor_char_boundary(NAME_MAX_BYTES));
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let created = match rustix::fs::memfd_create(&name, flags | MemfdFlags::NOEXEC_SEAL) {
+        // Kernels before 6.3 don't know the flag.
+        Err(Errno::INVAL) => rustix::fs::memfd_create(&name, flags),
+        other => other,
+    };
+    created
+        .map(File::from)
+        .map_err(|error| unavailable("create a memory file", error))
+}
+
+fn seal(file: &File) -> Result<(), Fault> {
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(file, seals)
+        .and_then(|()| rustix::fs::fcntl_get_seals(file))
+        .map_err(|error| unavailable("seal a memory file", error))
+        .and_then(|present| match present.contains(seals) {
+            true => Ok(()),
+            false => Err(Fault::LoaderUnavailable {
+                step: "seal a memory file",
+                reason: format!("the seals read back as {present:?}"),
+                next: "use a Linux kernel that supports memfd seals",
+            }),
+        })
+}
+
+/// A second descriptor of `file` with a number that this function has never given out.
+fn take_fresh_number(file: &File) -> Result<OwnedFd, Fault> {
+    let mut next = NEXT_DESCRIPTOR
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let descriptor =
+        rustix::io::fcntl_dupfd_cloexec(file, *next).map_err(|error| Fault::LoaderUnavailable {
+            step: "keep another library open",
+            reason: error.to_string(),
+            next: "raise the limit on open files, for instance with `ulimit -n 4096`",
+        })?;
+    *next = descriptor.as_raw_fd().saturating_add(1);
+    Ok(descriptor)
+}
+
+fn unavailable(step: &'static str, error: Errno) -> Fault {
+    Fault::LoaderUnavailable {
+        step,
+        reason: error.to_string(),
+        next: "see `guild kernel doctor`, and allow memfd_create with sealing for this process",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek, SeekFrom};
+    use std::os::unix::fs::FileExt;
+
+    const BYTES: &[u8] = b"not a library, but bytes";
+
+    fn sealed() -> SealedImage {
+        SealedImage::fill("org.test@1.0.0", Digest::of(BYTES), |file| {
+            file.write_all(BYTES).unwrap();
+            Ok(())
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_file_holds_the_bytes_and_nobody_can_change_it() {
+        let image = sealed();
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .open(image.path())
+            .unwrap();
+        let mut read = Vec::new();
+        file.read_to_end(&mut read).unwrap();
+        assert_eq!(read, BYTES);
+
+        file.seek(SeekFrom::Start(0)).unwrap();
+        assert_eq!(
+            file.write(b"x").unwrap_err().raw_os_error(),
+            Some(1),
+            "write"
+        );
+        assert_eq!(
+            file.write_at(b"x", 100).unwrap_err().raw_os_error(),
+            Some(1),
+            "grow"
+        );
+        assert_eq!(
+            file.set_len(1).unwrap_err().raw_os_error(),
+            Some(1),
+            "shrink"
+        );
+        let error = rustix::fs::fcntl_add_seals(&file, SealFlags::FUTURE_WRITE).unwrap_err();
+        assert_eq!(error, Errno::PERM, "more seals");
+    }
+
+    #[test]
+    fn the_file_is_named_after_the_package() {
+        let image = sealed();
+        let target = std::fs::read_link(image.path()).unwrap();
+        assert_eq!(
+            target.to_str(),
+            Some("/memfd:guild:org.test@1.0.0 (deleted)")
+        );
+    }
+
+    /// Row 73: a number that was given back is not given out again.
+    #[test]
+    fn numbers_are_never_used_twice() {
+        let mut last = FIRST_DESCRIPTOR - 1;
+        for _ in 0..5 {
+            let image = sealed();
+            let number = image.descriptor.as_raw_fd();
+            assert!(number > last, "{number} after {last}");
+            last = number;
+        }
+    }
+}
