@@ -136,9 +136,9 @@ pub enum Error {
         /// `publish` or `reviewer`.
         role: &'static str,
         /// How many the policy asks for.
-        needed: usize,
+        needed: u64,
         /// How many there are.
-        found: usize,
+        found: u64,
     },
     /// Another publisher than at first install.
     #[error(

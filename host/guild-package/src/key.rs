@@ -366,3 +366,146 @@ impl fmt::Debug for SecretSeed {
         f.write_str("SecretSeed(..)")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    /// RFC 8032, test 1.
+    const RFC_KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
+
+    fn key_bytes(hex: &str) -> [u8; 32] {
+        from_hex(hex).unwrap()
+    }
+
+    fn options() -> KeygenOptions {
+        KeygenOptions {
+            label: "example".parse().unwrap(),
+            operator: "example operator".parse().unwrap(),
+            test_identity: true,
+        }
+    }
+
+    /// Computed with Python's hashlib over the documented bytes; the words with the proquint
+    /// document's example 127.0.0.1, `lusab babad`.
+    #[test]
+    fn row_23_id_is_the_documented_hash() {
+        let id = PublicKey::from_bytes(&key_bytes(RFC_KEY)).unwrap().id();
+        assert_eq!(id.to_string(), format!("gk1-{RFC_KEY_ID}"));
+        assert!(id.matches(&id.to_string()));
+        assert!(id.matches(&format!("gk1-{}", &RFC_KEY_ID[..12])));
+        assert!(!id.matches(&format!("gk1-{}", &RFC_KEY_ID[..11])));
+        assert!(!id.matches(&RFC_KEY_ID[..16]));
+        let localhost = format!("gk1-7f000001{}", "0".repeat(56));
+        let words = localhost.parse::<KeyId>().unwrap().words();
+        assert_eq!(
+            words.split(' ').take(2).collect::<Vec<_>>(),
+            ["lusab", "babad"]
+        );
+        assert_eq!(words.split(' ').count(), 8);
+    }
+
+    const RFC_KEY_ID: &str = "7192b85d6165b0426b9937394181d772405c81fc0495db133c4b9b822ec1cb54";
+
+    /// The 14 encodings of the eight points of small order.
+    #[test]
+    fn row_17_small_order_keys_are_refused() {
+        for hex in [
+            "0100000000000000000000000000000000000000000000000000000000000000",
+            "0100000000000000000000000000000000000000000000000000000000000080",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "0000000000000000000000000000000000000000000000000000000000000000",
+            "0000000000000000000000000000000000000000000000000000000000000080",
+            "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+            "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+            "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+            "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+            "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+        ] {
+            // Each is a point to the library: the refusal is ours.
+            assert!(VerifyingKey::from_bytes(&key_bytes(hex)).is_ok(), "{hex}");
+            assert!(PublicKey::from_bytes(&key_bytes(hex)).is_err(), "{hex}");
+        }
+    }
+
+    /// The y coordinates from p to 2^255 - 1, with either sign: second spellings of small ones.
+    #[test]
+    fn row_18_second_spellings_are_refused() {
+        let mut points = 0;
+        for last in 0xed..=0xff_u8 {
+            for sign in [0x7f, 0xff] {
+                let mut bytes = [0xff; 32];
+                (bytes[0], bytes[31]) = (last, sign);
+                points += usize::from(VerifyingKey::from_bytes(&bytes).is_ok());
+                assert!(PublicKey::from_bytes(&bytes).is_err(), "{last:x} {sign:x}");
+            }
+        }
+        assert!(points > 4, "the library takes {points} of them for points");
+    }
+
+    /// A good key plus a point of order eight: neither weak nor misspelt.
+    #[test]
+    fn row_18_keys_with_a_torsion_part_are_refused() {
+        let order_eight = "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05";
+        let torsion = VerifyingKey::from_bytes(&key_bytes(order_eight))
+            .unwrap()
+            .to_edwards();
+        let good = VerifyingKey::from_bytes(&key_bytes(RFC_KEY))
+            .unwrap()
+            .to_edwards();
+        let mixed = (good + torsion).compress().to_bytes();
+        assert!(!VerifyingKey::from_bytes(&mixed).unwrap().is_weak());
+        let refusal = PublicKey::from_bytes(&mixed).unwrap_err().to_string();
+        assert!(refusal.contains("torsion"), "{refusal}");
+    }
+
+    #[test]
+    fn row_44_seed_files_are_private_and_new() {
+        let folder = tempfile::tempdir().unwrap();
+        let (seed, record) = (folder.path().join("seed"), folder.path().join("key.json"));
+        let made = keygen(&seed, &record, &options()).unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        assert_eq!(mode(&seed), 0o600);
+        assert_eq!(KeyRecord::read(&record).unwrap(), made);
+        assert!(made.test_identity);
+        assert_eq!(
+            SecretSeed::read(&seed).unwrap().public_key().unwrap(),
+            made.public
+        );
+
+        let before = std::fs::read(&seed).unwrap();
+        assert!(keygen(&seed, &folder.path().join("other.json"), &options()).is_err());
+        assert_eq!(std::fs::read(&seed).unwrap(), before);
+        assert!(!folder.path().join("other.json").exists());
+        assert!(keygen(&folder.path().join("seed2"), &record, &options()).is_err());
+        assert!(!folder.path().join("seed2").exists());
+
+        for loose in [0o640, 0o604, 0o660, 0o644] {
+            std::fs::set_permissions(&seed, PermissionsExt::from_mode(loose)).unwrap();
+            let refusal = SecretSeed::read(&seed).unwrap_err();
+            assert_eq!(refusal.code(), crate::Code::Usage, "{loose:o}");
+        }
+        std::fs::set_permissions(&seed, PermissionsExt::from_mode(0o600)).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&seed, &link).unwrap();
+        assert!(SecretSeed::read(&link).is_err());
+    }
+
+    #[test]
+    fn row_23_a_record_with_a_foreign_id_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (seed, record) = (folder.path().join("seed"), folder.path().join("key.json"));
+        let made = keygen(&seed, &record, &options()).unwrap();
+        let text = std::fs::read_to_string(&record).unwrap();
+        let forged = text.replace(&made.id.to_string(), &format!("gk1-{RFC_KEY_ID}"));
+        assert!(KeyRecord::decode(forged.as_bytes()).is_err());
+        let grown = text.replacen('{', "{\"private\":1,", 1);
+        assert!(KeyRecord::decode(grown.as_bytes()).is_err());
+    }
+}

@@ -68,28 +68,35 @@ pub fn sign(seed: &SecretSeed, purpose: Purpose, body: &[u8]) -> Result<Signatur
     Ok(signature)
 }
 
-/// Checks that `key` signed `body` for `purpose`. No other function of this crate checks a signature.
+/// Checks that `key` signed `body` for `purpose`.
 ///
 /// # Errors
 /// [`Error::SignatureInvalid`].
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one call; every other path into the crate is lenient"
-)]
 pub fn verify(key: &PublicKey, purpose: Purpose, body: &[u8], signature: &Signature) -> Result<()> {
-    let invalid = |reason| Error::SignatureInvalid {
+    let message = pre_authentication_encoding(purpose.payload_type(), body);
+    check_strict(key, &message, signature).map_err(|reason| Error::SignatureInvalid {
         key: key.id(),
         reason,
-    };
-    // Step 6.3: refused before the library sees it, so that no build option can let it through.
+    })
+}
+
+/// Steps 6.3 and 6.4: the only function of the crate that checks an Ed25519 signature.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one call; every other path into the library is lenient"
+)]
+fn check_strict(
+    key: &PublicKey,
+    message: &[u8],
+    signature: &Signature,
+) -> Result<(), &'static str> {
+    // Refused before the library sees it, so that no build option of the library can let it through.
     if !is_below_group_order(signature.scalar()) {
-        return Err(invalid("its scalar is not reduced"));
+        return Err("its scalar is not reduced");
     }
-    let message = pre_authentication_encoding(purpose.payload_type(), body);
-    let parsed = ed25519_dalek::Signature::from_bytes(&signature.0);
     key.verifying_key()
-        .verify_strict(&message, &parsed)
-        .map_err(|_| invalid("it was not made by this key over these bytes for this purpose"))
+        .verify_strict(message, &ed25519_dalek::Signature::from_bytes(&signature.0))
+        .map_err(|_| "it was not made by this key over these bytes for this purpose")
 }
 
 /// `"DSSEv1" SP len(type) SP type SP len(body) SP body`, lengths in decimal.
@@ -153,5 +160,153 @@ impl TryFrom<String> for Signature {
 impl From<Signature> for String {
     fn from(signature: Signature) -> Self {
         BASE64.encode(signature.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes<const N: usize>(hex: &str) -> [u8; N] {
+        let pairs = hex
+            .as_bytes()
+            .chunks(2)
+            .map(|pair| std::str::from_utf8(pair).unwrap());
+        let bytes: Vec<u8> = pairs
+            .map(|pair| u8::from_str_radix(pair, 16).unwrap())
+            .collect();
+        bytes.try_into().unwrap()
+    }
+
+    /// RFC 8032, section 7.1, tests 1 to 3: seed, public key, message, signature.
+    const RFC_8032: [(&str, &str, &[u8], &str); 3] = [
+        (
+            "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+            "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+            b"",
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b",
+        ),
+        (
+            "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+            "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+            b"\x72",
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00",
+        ),
+        (
+            "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+            "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+            b"\xaf\x82",
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a",
+        ),
+    ];
+
+    #[test]
+    fn rfc_8032_vectors() {
+        for (seed, public, message, signature) in RFC_8032 {
+            let seed = SecretSeed::from_bytes(bytes(seed));
+            let key = seed.public_key().unwrap();
+            assert_eq!(key.as_bytes(), &bytes(public));
+            assert_eq!(
+                seed.signing_key().sign(message).to_bytes(),
+                bytes(signature)
+            );
+            assert_eq!(
+                check_strict(&key, message, &Signature(bytes(signature))),
+                Ok(())
+            );
+        }
+    }
+
+    #[test]
+    fn rfc_8032_signatures_with_one_flipped_bit_are_refused() {
+        let (_, public, message, signature) = RFC_8032[2];
+        let key = PublicKey::from_bytes(&bytes(public)).unwrap();
+        for bit in 0..512 {
+            let mut flipped: [u8; 64] = bytes(signature);
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(
+                check_strict(&key, message, &Signature(flipped)).is_err(),
+                "bit {bit}"
+            );
+        }
+    }
+
+    /// The sample of the DSSE protocol document.
+    #[test]
+    fn row_33_encoding_is_the_dsse_one() {
+        let encoded = pre_authentication_encoding("http://example.com/HelloWorld", b"hello world");
+        assert_eq!(
+            encoded,
+            b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+        );
+        let spaced = pre_authentication_encoding("a", b"1 b 2 c\n");
+        assert_eq!(spaced, b"DSSEv1 1 a 8 1 b 2 c\n");
+    }
+
+    /// The published scalar plus L: the same equation, another text. L is written out in RFC 8032.
+    #[test]
+    fn row_19_malleated_scalar_is_refused() {
+        let (_, public, message, signature) = RFC_8032[1];
+        let key = PublicKey::from_bytes(&bytes(public)).unwrap();
+        let order: [u8; 32] =
+            bytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010");
+        let mut malleated: [u8; 64] = bytes(signature);
+        let mut carry = 0;
+        for (byte, addend) in malleated[32..].iter_mut().zip(order) {
+            let sum = u16::from(*byte) + u16::from(addend) + carry;
+            *byte = sum as u8;
+            carry = sum >> 8;
+        }
+        assert_eq!(carry, 0);
+        let refusal = check_strict(&key, message, &Signature(malleated));
+        assert_eq!(refusal, Err("its scalar is not reduced"));
+        assert!(!is_below_group_order(&order));
+        assert!(!is_below_group_order(&[0xff; 32]));
+        assert!(is_below_group_order(&[0; 32]));
+    }
+
+    /// "Taming the many EdDSAs", the set's edge cases: small-order and mixed-order points, unreduced
+    /// scalars, second encodings of R. The strict rule together with the key checks refuses each.
+    #[test]
+    fn row_17_published_edge_cases_are_refused() {
+        let cases = include_str!("../tests/data/speccheck.txt");
+        let mut count = 0;
+        for line in cases.lines().filter(|line| !line.starts_with('#')) {
+            let mut fields = line.split(' ');
+            let mut next = || fields.next().unwrap();
+            let (message, public, signature) = (bytes::<32>(next()), bytes(next()), bytes(next()));
+            let accepted = PublicKey::from_bytes(&public)
+                .is_ok_and(|key| check_strict(&key, &message, &Signature(signature)).is_ok());
+            assert!(!accepted, "{line}");
+            count += 1;
+        }
+        assert_eq!(count, 10);
+    }
+
+    #[test]
+    fn row_21_a_signature_counts_for_one_purpose() {
+        let purposes = [
+            Purpose::Release,
+            Purpose::Countersign,
+            Purpose::KeyRotation,
+            Purpose::Revocation,
+            Purpose::TrustRoot,
+            Purpose::Checkpoint,
+        ];
+        let seed = SecretSeed::from_bytes([7; 32]);
+        let key = seed.public_key().unwrap();
+        for made_for in purposes {
+            let signature = sign(&seed, made_for, b"{}").unwrap();
+            for shown_as in purposes {
+                let accepted = verify(&key, shown_as, b"{}", &signature).is_ok();
+                assert_eq!(
+                    accepted,
+                    made_for == shown_as,
+                    "{made_for:?} as {shown_as:?}"
+                );
+            }
+            let written = serde_json::to_value(made_for).unwrap();
+            assert_eq!(written, made_for.payload_type());
+        }
     }
 }

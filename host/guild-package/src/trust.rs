@@ -246,6 +246,7 @@ impl TrustStore {
         match body.keys.iter_mut().find(|key| key.id == record.id) {
             Some(key) if key.status != KeyStatus::Active => return Err(key.revoked()),
             Some(key) => {
+                check_new_prefixes(key, grant)?;
                 key.scopes.extend(grant.scopes.iter().cloned());
                 key.not_before = grant.not_before.or(key.not_before);
                 key.not_after = grant.not_after.or(key.not_after);
@@ -473,6 +474,18 @@ fn check_grant(grant: &Grant) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// A scope is added, never changed: a change would be easy to miss.
+fn check_new_prefixes(key: &TrustedKey, grant: &Grant) -> Result<()> {
+    let known = |scope: &&Scope| key.scopes.iter().any(|other| other.prefix == scope.prefix);
+    match grant.scopes.iter().find(known) {
+        Some(scope) => {
+            let what = format!("{} already has scope {}", key.id, scope.prefix);
+            Err(Error::usage(what, "See `guild kernel trust list`"))
+        }
+        None => Ok(()),
+    }
 }
 
 impl std::fmt::Display for Right {

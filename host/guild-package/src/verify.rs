@@ -105,6 +105,19 @@ pub(crate) enum Occasion<'a> {
     },
 }
 
+impl Occasion<'_> {
+    /// The time to judge by: never earlier than the newest time the store has seen, so turning the clock
+    /// back revives nothing. Absent where time is not judged.
+    fn now_s(&self) -> Option<u64> {
+        match self {
+            Self::Install {
+                options, history, ..
+            } => Some(options.now_s.max(history.time_seen())),
+            Self::Load { .. } => None,
+        }
+    }
+}
+
 /// Verifies the bundle at `path` against `trust`, without any store.
 ///
 /// # Errors
@@ -217,6 +230,7 @@ impl AuthorizedManifest {
         }
         let publishers = publishers(&signed.signers, &manifest)?;
         let publishers = unrevoked(publishers, occasion)?;
+        let publishers = in_time(publishers, &manifest, occasion)?;
         check_thresholds(
             &signed,
             &publishers,
@@ -226,16 +240,11 @@ impl AuthorizedManifest {
             occasion,
         )?;
         if let Occasion::Install {
-            options,
             history,
             accept_new_publisher,
+            ..
         } = occasion
         {
-            check_time(
-                &manifest,
-                &publishers,
-                options.now_s.max(history.time_seen()),
-            )?;
             check_history(&manifest, manifest_digest, history)?;
             if !accept_new_publisher {
                 check_publisher(&manifest, &publishers, history)?;
@@ -350,7 +359,51 @@ fn unrevoked<'trust>(
     }
 }
 
-/// Step 8.10: as many distinct keys, and operators where asked for, as the policy of this id wants.
+/// Step 8.10: the publishers whose keys are inside their time, and the package is too. Judged at install.
+fn in_time<'trust>(
+    publishers: Vec<&'trust TrustedKey>,
+    manifest: &Manifest,
+    occasion: Occasion<'_>,
+) -> Result<Vec<&'trust TrustedKey>> {
+    let Some(now_s) = occasion.now_s() else {
+        return Ok(publishers);
+    };
+    let until_s = manifest.expires_at.unwrap_or(u64::MAX);
+    if now_s >= until_s {
+        let what = format!("{} {}", manifest.id, manifest.version);
+        return Err(Error::Expired {
+            what,
+            now_s,
+            from_s: 0,
+            until_s,
+        });
+    }
+    let mut outside = None;
+    let mut good = Vec::new();
+    for key in publishers {
+        let (from_s, until_s) = (
+            key.not_before.unwrap_or(0),
+            key.not_after.unwrap_or(u64::MAX),
+        );
+        match (from_s..until_s).contains(&now_s) {
+            true => good.push(key),
+            false => {
+                outside = Some(Error::Expired {
+                    what: key.id.to_string(),
+                    now_s,
+                    from_s,
+                    until_s,
+                })
+            }
+        }
+    }
+    match (good.is_empty(), outside) {
+        (true, Some(error)) => Err(error),
+        _ => Ok(good),
+    }
+}
+
+/// Step 8.11: as many distinct keys, and operators where asked for, as the policy of this id wants.
 fn check_thresholds(
     signed: &SignedManifest<'_>,
     publishers: &[&TrustedKey],
@@ -361,8 +414,8 @@ fn check_thresholds(
 ) -> Result<()> {
     let policy = trust.policy(&manifest.id);
     let distinct_operators = policy.is_some_and(|policy| policy.distinct_operators);
-    let check = |role, needed: usize, keys: &[&TrustedKey]| {
-        let found = count_distinct(keys, distinct_operators);
+    let check = |role, needed: u64, keys: &[&TrustedKey]| {
+        let found = count_distinct(keys, distinct_operators) as u64;
         if found >= needed {
             return Ok(());
         }
@@ -375,16 +428,11 @@ fn check_thresholds(
     };
     check(
         "publish",
-        policy.map_or(1, |policy| policy.publish as usize),
+        policy.map_or(1, |policy| policy.publish),
         publishers,
     )?;
     // A statement's expiry is judged at install only, like every other time.
-    let now_s = match occasion {
-        Occasion::Install {
-            options, history, ..
-        } => options.now_s.max(history.time_seen()),
-        Occasion::Load { .. } => 0,
-    };
+    let now_s = occasion.now_s().unwrap_or(0);
     let reviewers = countersigners(
         &signed.envelope,
         manifest,
@@ -396,7 +444,7 @@ fn check_thresholds(
     let reviewers: Vec<&TrustedKey> = reviewers.into_values().collect();
     check(
         "reviewer",
-        policy.map_or(0, |policy| policy.reviewer as usize),
+        policy.map_or(0, |policy| policy.reviewer),
         &reviewers,
     )
 }
@@ -414,34 +462,6 @@ fn count_distinct(keys: &[&TrustedKey], by_operator: bool) -> usize {
             .collect::<BTreeSet<_>>()
             .len(),
     }
-}
-
-/// Step 8.11: the package and at least one of its publishers' keys are inside their time. `now_s` is never
-/// earlier than the newest time the store has seen, so turning the clock back revives nothing.
-fn check_time(manifest: &Manifest, publishers: &[&TrustedKey], now_s: u64) -> Result<()> {
-    let until_s = manifest.expires_at.unwrap_or(u64::MAX);
-    if now_s >= until_s {
-        let what = format!("{} {}", manifest.id, manifest.version);
-        return Err(Error::Expired {
-            what,
-            now_s,
-            from_s: manifest.issued_at,
-            until_s,
-        });
-    }
-    for key in publishers {
-        let from_s = key.not_before.unwrap_or(0);
-        let until_s = key.not_after.unwrap_or(u64::MAX);
-        if now_s < from_s || now_s >= until_s {
-            return Err(Error::Expired {
-                what: key.id.to_string(),
-                now_s,
-                from_s,
-                until_s,
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Steps 8.12 and 8.13: epoch floor, then the permanent pin of a version to its first manifest.

@@ -200,7 +200,7 @@ fn read_claims(mut directory: &[u8], entries: usize) -> Result<Vec<Claim>> {
     let mut claims = Vec::with_capacity(entries);
     for _ in 0..entries {
         let (record, rest) = directory
-            .split_at_checked(CENTRAL_RECORD_BYTES as usize)
+            .split_first_chunk::<{ CENTRAL_RECORD_BYTES as usize }>()
             .ok_or_else(short)?;
         let name_bytes = usize::from(u16_at(record, 28));
         let (name, rest) = rest.split_at_checked(name_bytes).ok_or_else(short)?;
@@ -316,21 +316,23 @@ fn check_directory(
 /// Step 3.8: manifest first, envelope last, artifacts strictly ascending between them, and both texts
 /// within their limits.
 fn check_names(entries: &[BundleEntry]) -> Result<()> {
-    let (Some(first), Some(last)) = (entries.first(), entries.last()) else {
-        return Err(malformed("it has no entries"));
+    let (first, artifacts, last) = match entries {
+        [] => return Err(malformed("it has no entries")),
+        [first, ..] if first.name.as_str() != MANIFEST_NAME => {
+            return Err(malformed("the first entry is not manifest.json"));
+        }
+        [first, artifacts @ .., last] if last.name.as_str() == ENVELOPE_NAME => {
+            (first, artifacts, last)
+        }
+        _ => {
+            return Err(Error::Unsigned {
+                detail: "the last entry is not signatures.json",
+            });
+        }
     };
-    if first.name.as_str() != MANIFEST_NAME {
-        return Err(malformed("the first entry is not manifest.json"));
-    }
-    if last.name.as_str() != ENVELOPE_NAME {
-        return Err(Error::Unsigned {
-            detail: "the last entry is not signatures.json",
-        });
-    }
     if first.size > MANIFEST_MAX_BYTES || last.size > ENVELOPE_MAX_BYTES {
         return Err(malformed("manifest.json or signatures.json is too large"));
     }
-    let artifacts = &entries[1..entries.len() - 1];
     let reserved =
         |entry: &BundleEntry| [MANIFEST_NAME, ENVELOPE_NAME].contains(&entry.name.as_str());
     if artifacts.iter().any(reserved) || !artifacts.is_sorted_by(|a, b| a.name < b.name) {
@@ -373,12 +375,12 @@ fn offset_field(offset: u64) -> Result<u32> {
     u32::try_from(offset).map_err(|_| malformed("an offset does not fit 32 bits"))
 }
 
-/// Little-endian field of a record whose length the caller has fixed.
-fn u16_at(record: &[u8], at: usize) -> u16 {
+/// Little-endian field of a record of fixed length; `at` is a constant of the format.
+fn u16_at<const N: usize>(record: &[u8; N], at: usize) -> u16 {
     u16::from_le_bytes([record[at], record[at + 1]])
 }
 
-fn u32_at(record: &[u8], at: usize) -> u32 {
+fn u32_at<const N: usize>(record: &[u8; N], at: usize) -> u32 {
     u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
 }
 

@@ -2,7 +2,6 @@
 //! under it. The lock ends with the process, however it ends (`docs/package-format.md`, section 12).
 
 use std::fs::File;
-use std::io::Write as _;
 
 use serde::{Deserialize, Serialize};
 
@@ -60,8 +59,8 @@ impl Lease {
         };
         let bytes = json::encode("the lease note", &content)?;
         let mut note_file = root.fs.create(&note).map_err(root.io("create", &note))?;
-        note_file
-            .write_all(&bytes)
+        root.fs
+            .write(&mut note_file, &bytes)
             .map_err(root.io("write", &note))?;
         Ok(Self {
             root,

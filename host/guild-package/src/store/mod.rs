@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::key::{KeyId, KeyRecord};
 use crate::limits::SMALL_FILE_MAX_BYTES;
 use crate::name::{PackageId, PackageVersion, ProvidedName};
-use crate::store::fs::RealFs;
+use crate::store::fs::{RealFs, StoreFs};
 use crate::store::generation::{Active, Generation};
 use crate::store::lock::WriterLock;
 use crate::store::state::{Head, Root};
@@ -108,8 +108,17 @@ impl Store {
             _ => Error::io("open", path)(error),
         })?;
         check_root(&fs, path)?;
+        Self::with_fs(Arc::new(fs), path, options)
+    }
+
+    /// As [`Self::open`], through other file operations: a test's, that record or fail. `path` is for
+    /// messages.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn with_fs(fs: Arc<dyn StoreFs>, path: &Path, options: StoreOptions) -> Result<Self> {
         let root = Root {
-            fs: Arc::new(fs),
+            fs,
             path: path.to_owned(),
         };
         let store = Self { root, options };

@@ -94,7 +94,9 @@ impl StorePath {
         self.0.rsplit_once('/').unwrap_or((".", &self.0))
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    /// The path, relative to the store's root.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
