@@ -14,12 +14,12 @@ use crate::batch::Batch;
 use crate::kernel::{Failure, ScratchSlot};
 use crate::parallel::Par;
 use crate::request::{OPERANDS_MAX, Params, read_params};
+use crate::scratch::Scratch;
+use crate::span::{Span, same_memory, state_span, tensor_span};
 use crate::state::State;
-use crate::tensor::{Element, Geometry, Tensor, TensorMut, Weight};
-use crate::tiles::{PerWorker, Tiles};
+use crate::tensor::{Element, Tensor, TensorMut, Weight};
+use crate::tiles::Tiles;
 use core::cell::Cell;
-use core::marker::PhantomData;
-use core::ops::Range;
 use guild_abi::abi::{guild_exec, guild_state, guild_tensor};
 use guild_abi::core_ops::GUILD_OP_SELECT_ROWS;
 
@@ -196,11 +196,9 @@ impl<'a> Exec<'a> {
         } else {
             data.cast()
         };
-        Ok(Scratch {
-            data,
-            bytes: slot.bytes as usize,
-            memory: PhantomData,
-        })
+        // SAFETY: the host gave what was declared; `new` checked that no other operand overlaps it;
+        // it is handed out once.
+        Ok(unsafe { Scratch::new(data, slot.bytes as usize) })
     }
 
     /// Wraps and checks the host's argument block.
@@ -455,173 +453,6 @@ impl<'a> Update<'a> {
     }
 }
 
-/// A scratch buffer.
-pub struct Scratch<'a> {
-    data: *mut u8,
-    bytes: usize,
-    memory: PhantomData<&'a mut [u8]>,
-}
-
-impl<'a> Scratch<'a> {
-    /// Bytes.
-    #[must_use]
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Cuts off the first `bytes`, rounded up to a multiple of 64, as a buffer of its own.
-    ///
-    /// # Errors
-    /// `SCRATCH_SMALL` where there are fewer.
-    pub fn cut(&mut self, bytes: usize) -> Result<Scratch<'a>, Failure> {
-        let Some(whole) = bytes
-            .checked_next_multiple_of(64)
-            .filter(|&n| n <= self.bytes)
-        else {
-            return Err(Failure::scratch_small("a scratch buffer is too small"));
-        };
-        let front = Scratch {
-            data: self.data,
-            bytes: whole,
-            memory: PhantomData,
-        };
-        self.data = self.data.wrapping_add(whole);
-        self.bytes -= whole;
-        Ok(front)
-    }
-
-    /// The buffer's first `len` elements.
-    ///
-    /// # Errors
-    /// `SCRATCH_SMALL` where it holds fewer, `INTERNAL` where its alignment is below `T`'s.
-    pub fn slice<T: Element>(self, len: usize) -> Result<&'a mut [T], Failure> {
-        let data = self.typed::<T>(len)?;
-        // SAFETY: `typed` checked length and alignment; the buffer is exclusive for `'a`.
-        Ok(unsafe { core::slice::from_raw_parts_mut(data, len) })
-    }
-
-    /// The buffer as `rows` rows of `columns` elements without gaps.
-    ///
-    /// # Errors
-    /// As [`Scratch::slice`].
-    pub fn matrix<T: Element>(
-        self,
-        rows: usize,
-        columns: usize,
-    ) -> Result<TensorMut<'a, T>, Failure> {
-        let data = self.typed::<T>(rows.saturating_mul(columns))?;
-        // SAFETY: as in `slice`; the geometry is that of `rows * columns` elements.
-        Ok(unsafe { TensorMut::from_parts(data, Geometry::matrix(rows, columns, columns)) })
-    }
-
-    /// A buffer of `len` elements for each of `workers` workers, for [`Par::split`].
-    ///
-    /// # Errors
-    /// As [`Scratch::slice`].
-    pub fn per_worker<T: Element>(
-        self,
-        workers: usize,
-        len: usize,
-    ) -> Result<PerWorker<'a, T>, Failure> {
-        let data = self.typed::<T>(workers.saturating_mul(len))?;
-        // SAFETY: as in `slice`.
-        Ok(unsafe { PerWorker::new(data, len, workers) })
-    }
-
-    fn typed<T: Element>(&self, len: usize) -> Result<*mut T, Failure> {
-        if len
-            .checked_mul(size_of::<T>())
-            .is_none_or(|bytes| bytes > self.bytes)
-        {
-            return Err(Failure::scratch_small("a scratch buffer is too small"));
-        }
-        let data: *mut T = self.data.cast();
-        if !data.is_aligned() {
-            return Err(Failure::internal(
-                "a scratch buffer's alignment is too small",
-            ));
-        }
-        Ok(data)
-    }
-}
-
-/// Bytes that an operand covers: `count` pieces of `extent` bytes, `step` apart.
-struct Span {
-    start: usize,
-    end: usize,
-    step: usize,
-    extent: usize,
-}
-
-impl Span {
-    fn plain(start: usize, bytes: usize) -> Span {
-        Span {
-            start,
-            end: start.saturating_add(bytes),
-            step: 0,
-            extent: bytes,
-        }
-    }
-
-    /// Whether the two may share a byte. Pieces with the same step that interleave don't.
-    fn meets(&self, other: &Span) -> bool {
-        let ranges: [Range<usize>; 2] = [self.start..self.end, other.start..other.end];
-        if ranges[0].start >= ranges[1].end || ranges[1].start >= ranges[0].end {
-            return false;
-        }
-        if self.step == 0 || self.step != other.step {
-            return true;
-        }
-        let apart = other.start.wrapping_sub(self.start) as isize;
-        let phase = apart.rem_euclid(self.step as isize) as usize;
-        phase < self.extent || phase.saturating_add(other.extent) > self.step
-    }
-}
-
-/// The bytes of a tensor: all of `byte_len`, or the pieces of its rows where rows have gaps.
-fn tensor_span(tensor: &guild_tensor) -> Span {
-    let mut span = Span::plain(tensor.data as usize, tensor.byte_len as usize);
-    let rank = usize::from(tensor.rank).min(6);
-    if rank >= 2 && tensor.stride[0] > 0 && tensor.quant.is_null() {
-        let size = crate::format::storage(tensor.format).map_or(usize::MAX, |s| s.block_bytes);
-        let row = (1..rank).fold(size, |row, at| {
-            let steps = tensor.shape[at].saturating_sub(1) as usize;
-            let stride = usize::try_from(tensor.stride[at]).unwrap_or(usize::MAX);
-            row.saturating_add(steps.saturating_mul(stride))
-        });
-        span.step = tensor.stride[0] as usize;
-        span.extent = row;
-    }
-    span
-}
-
-/// The bytes of a state.
-fn state_span(state: &guild_state) -> Span {
-    let size = crate::format::storage(state.format).map_or(usize::MAX, |s| s.block_bytes);
-    let slot = state
-        .shape
-        .iter()
-        .fold(size, |bytes, &n| bytes.saturating_mul(n as usize));
-    let stride = state.stride as usize;
-    let last = stride.saturating_mul((state.count as usize).saturating_sub(1));
-    Span {
-        start: state.data as usize,
-        end: (state.data as usize).saturating_add(last.saturating_add(slot)),
-        step: stride,
-        extent: slot,
-    }
-}
-
-/// Whether two tensors are the same elements at the same addresses.
-fn same_memory(a: &guild_tensor, b: &guild_tensor) -> bool {
-    let rank = usize::from(a.rank).min(6);
-    a.data == b.data
-        && a.rank == b.rank
-        && a.format == b.format
-        && a.shape[..rank] == b.shape[..rank]
-        && (0..rank).all(|at| a.shape[at] <= 1 || a.stride[at] == b.stride[at])
-}
-
 /// A list of pointers.
 ///
 /// # Safety
@@ -632,4 +463,185 @@ unsafe fn pointers<'a, T>(items: *const T, count: u32) -> &'a [T] {
     }
     // SAFETY: the caller's promise.
     unsafe { core::slice::from_raw_parts(items, count as usize) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guild_abi::abi::{
+        GUILD_FORMAT_F32, GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID,
+        GUILD_STATUS_ERR_SCRATCH_SMALL, GUILD_TENSOR_DYNAMIC_ROWS,
+    };
+    use guild_abi::core_ops::GUILD_OP_ADD;
+
+    const ROWS: u64 = 2;
+
+    /// `[3, 4]` f32 rows over part of `memory`; a call has two of them.
+    fn tensor(memory: *mut f32, at: usize) -> guild_tensor {
+        // SAFETY: integers and pointers; all zero is a value.
+        let zero: guild_tensor = unsafe { core::mem::zeroed() };
+        guild_tensor {
+            size: size_of::<guild_tensor>() as u32,
+            rank: 2,
+            flags: GUILD_TENSOR_DYNAMIC_ROWS,
+            format: GUILD_FORMAT_F32,
+            byte_len: 48,
+            data: memory.wrapping_add(at).cast(),
+            shape: [3, 4, 1, 1, 1, 1],
+            stride: [16, 4, 0, 0, 0, 0],
+            ..zero
+        }
+    }
+
+    /// Makes a view of a call with these operands and hands it to `check`.
+    fn with(
+        inputs: &[guild_tensor],
+        output: guild_tensor,
+        may_alias: bool,
+        scratch: &[ScratchSlot],
+        check: impl FnOnce(Result<Exec<'_>, Failure>),
+    ) {
+        let inputs: Vec<_> = inputs.iter().map(core::ptr::from_ref).collect();
+        let mut output = output;
+        let outputs = [core::ptr::from_mut(&mut output)];
+        // SAFETY: as in `tensor`.
+        let zero: guild_exec = unsafe { core::mem::zeroed() };
+        let raw = guild_exec {
+            size: size_of::<guild_exec>() as u32,
+            n_in: inputs.len() as u32,
+            n_out: 1,
+            inputs: inputs.as_ptr(),
+            outputs: outputs.as_ptr(),
+            rows: &ROWS,
+            ..zero
+        };
+        let facts = Facts {
+            op: GUILD_OP_ADD,
+            may_alias,
+            scratch,
+        };
+        // SAFETY: all operands are live; nothing else uses their memory meanwhile.
+        check(unsafe { Exec::new(&raw, facts) });
+    }
+
+    fn status<T>(result: Result<T, Failure>) -> guild_abi::abi::guild_status {
+        result.err().map_or(0, |failure| failure.status)
+    }
+
+    #[test]
+    fn written_memory_overlaps_nothing_but_what_the_contract_allows() {
+        let mut memory = [0.0f32; 36];
+        let data = memory.as_mut_ptr();
+        let (a, b) = (tensor(data, 0), tensor(data, 12));
+        with(&[a, b], tensor(data, 24), false, &[], |x| {
+            let x = x.unwrap();
+            assert_eq!([x.input(0).unwrap().rows(), x.rows()], [2, 2]);
+            assert!(x.update().is_ok());
+        });
+        with(&[a, b], tensor(data, 11), true, &[], |x| {
+            assert_eq!(status(x), GUILD_STATUS_ERR_INVALID);
+        });
+        with(&[a, b], a, false, &[], |x| {
+            assert_eq!(status(x), GUILD_STATUS_ERR_INVALID);
+        });
+        with(&[b, a], a, true, &[], |x| {
+            assert_eq!(status(x), GUILD_STATUS_ERR_INVALID);
+        });
+        with(&[a, b], a, true, &[], |x| {
+            let x = x.unwrap();
+            assert_eq!(status(x.input(0)), GUILD_STATUS_ERR_INTERNAL);
+            assert_eq!(status(x.output(0)), GUILD_STATUS_ERR_INTERNAL);
+            assert!(x.update().is_ok() && x.input(1).is_ok());
+            assert_eq!(status(x.update()), GUILD_STATUS_ERR_INTERNAL);
+        });
+    }
+
+    #[test]
+    fn operands_that_break_the_contract_are_refused() {
+        let mut memory = [0.0f32; 36];
+        let data = memory.as_mut_ptr();
+        let good = tensor(data, 0);
+        let bad = [
+            guild_tensor { size: 8, ..good },
+            guild_tensor { rank: 0, ..good },
+            guild_tensor { rank: 7, ..good },
+            guild_tensor { format: 2, ..good },
+            guild_tensor {
+                format: 999,
+                ..good
+            },
+            guild_tensor { space: 2, ..good },
+            guild_tensor {
+                byte_len: 31,
+                ..good
+            },
+            guild_tensor {
+                byte_len: u64::MAX,
+                ..good
+            },
+            guild_tensor {
+                shape: [1, 4, 1, 1, 1, 1],
+                ..good
+            },
+            guild_tensor {
+                shape: [3, u64::MAX, 1, 1, 1, 1],
+                ..good
+            },
+            guild_tensor {
+                stride: [-16, 4, 0, 0, 0, 0],
+                ..good
+            },
+            guild_tensor {
+                stride: [i64::MAX, 4, 0, 0, 0, 0],
+                ..good
+            },
+            guild_tensor {
+                stride: [14, 4, 0, 0, 0, 0],
+                ..good
+            },
+            guild_tensor {
+                stride: [16, 8, 0, 0, 0, 0],
+                ..good
+            },
+            guild_tensor {
+                data: core::ptr::null_mut(),
+                ..good
+            },
+            guild_tensor {
+                data: data.cast::<u8>().wrapping_add(2).cast(),
+                ..good
+            },
+        ];
+        for (at, bad) in bad.iter().enumerate() {
+            with(&[*bad], tensor(data, 24), false, &[], |x| {
+                let read = x.and_then(|x| x.input(0).map(|_| ()));
+                assert_eq!(status(read), GUILD_STATUS_ERR_INVALID, "tensor {at}");
+            });
+        }
+        // Rows may overlap where they are read, not where they are written.
+        let broadcast = guild_tensor {
+            stride: [0, 4, 0, 0, 0, 0],
+            ..good
+        };
+        with(&[broadcast], tensor(data, 24), false, &[], |x| {
+            assert!(x.unwrap().input(0).is_ok());
+        });
+        with(&[tensor(data, 24)], broadcast, false, &[], |x| {
+            assert_eq!(status(x.unwrap().output(0)), GUILD_STATUS_ERR_INVALID);
+        });
+    }
+
+    #[test]
+    fn missing_scratch_is_too_small() {
+        let mut memory = [0.0f32; 36];
+        let data = memory.as_mut_ptr();
+        let slot = ScratchSlot {
+            bytes: 64,
+            align: 64,
+            lifetime: 2,
+        };
+        with(&[tensor(data, 0)], tensor(data, 12), false, &[slot], |x| {
+            assert_eq!(status(x), GUILD_STATUS_ERR_SCRATCH_SMALL);
+        });
+    }
 }

@@ -20,21 +20,24 @@ mod kernel;
 mod parallel;
 mod request;
 pub mod runner;
+mod scratch;
 mod shims;
 mod sized;
+mod span;
 mod state;
 mod tensor;
 mod tiles;
 
 pub use batch::{Batch, Sequence};
 pub use entry::{InitContext, LogLevel, MakeKernels, Plugin, PluginSource, entry};
-pub use exec::{Exec, Scratch, Update};
+pub use exec::{Exec, Update};
 pub use kernel::{
     Failure, Instance, Kernel, KernelInfo, Refusal, SCRATCH_SLOTS_MAX, ScratchSlot, ScratchSlots,
 };
 pub use parallel::Par;
 pub use request::{Bounds, Params, Request, StateInfo, TensorInfo};
 pub use runner::Runner;
+pub use scratch::Scratch;
 pub use state::State;
 pub use tensor::{Element, Tensor, TensorMut, Weight};
 pub use tiles::{JOINED_MAX, Joined, PerWorker, Ragged, Split, Tile, Tiles};
