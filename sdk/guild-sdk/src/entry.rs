@@ -403,3 +403,204 @@ unsafe extern "C" fn shutdown(self_: *mut c_void) {
 
 /// Status of a call on an instance that panicked in this call.
 pub(crate) const PANICKED: guild_status = GUILD_STATUS_ERR_PANIC;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Instance, Refusal, ScratchSlots};
+    use crate::{Bounds, Exec, Request};
+    use guild_abi::abi::{
+        GUILD_KIND_HOST, GUILD_KIND_OP_REQ, GUILD_PHASE_DECODE, GUILD_STATUS_ERR_INTERNAL,
+        GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_POISONED, guild_exec, guild_op_req,
+    };
+    use guild_abi::contract::ADD;
+    use guild_abi::counters::guild_counter;
+    use guild_abi::text::ErrorText;
+
+    /// Succeeds for calls of one row; panics for others.
+    struct OneRow;
+
+    impl Kernel for OneRow {
+        fn info(&self) -> KernelInfo {
+            KernelInfo::exact(&ADD, "test.one_row")
+        }
+        fn supports(&self, _request: &Request<'_>) -> Result<(), Refusal> {
+            Ok(())
+        }
+        fn create(&self, _request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
+            Ok(Box::new(OneRow))
+        }
+    }
+
+    impl Instance for OneRow {
+        fn scratch(&self, _bounds: &Bounds) -> ScratchSlots {
+            ScratchSlots::NONE
+        }
+        fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
+            assert_eq!(x.rows(), 1);
+            Ok(())
+        }
+    }
+
+    struct Source<const SAYS: u32>;
+
+    impl<const SAYS: u32> PluginSource for Source<SAYS> {
+        fn plugin() -> &'static Plugin {
+            &Plugin {
+                id: "org.guild.tests.one_row",
+                version: "1.0.0",
+                build_id: [0; 32],
+                kernel_count: SAYS,
+                kernels: |_| Ok(vec![Box::new(OneRow)]),
+                runners: &[],
+            }
+        }
+    }
+
+    fn host(floor: u32) -> guild_host_v1 {
+        // SAFETY: integers, pointers and optional functions; all zero is a value.
+        let zero: guild_host_v1 = unsafe { core::mem::zeroed() };
+        guild_host_v1 {
+            h: guild_hdr::new(size_of::<guild_host_v1>(), GUILD_KIND_HOST),
+            abi_minor: floor,
+            abi_minor_floor: floor,
+            ..zero
+        }
+    }
+
+    /// Runs the entry with a table of `size` bytes.
+    fn enter_with<S: PluginSource>(
+        host: &guild_host_v1,
+        size: usize,
+    ) -> (guild_status, guild_plugin_v1) {
+        // SAFETY: as in `host`.
+        let mut out: guild_plugin_v1 = unsafe { core::mem::zeroed() };
+        out.h = guild_hdr::new(size, GUILD_KIND_PLUGIN);
+        // SAFETY: both tables are live.
+        let status = unsafe { entry::<S>(host, &mut out, core::ptr::null_mut()) };
+        (status, out)
+    }
+
+    /// Entry and init.
+    fn started<S: PluginSource>(host: &guild_host_v1) -> (guild_status, guild_plugin_v1) {
+        let (status, table) = enter_with::<S>(host, size_of::<guild_plugin_v1>());
+        assert_eq!(status, GUILD_STATUS_OK);
+        let init = table.init.unwrap();
+        // SAFETY: the plugin's own `self_`; once.
+        let status = unsafe { init(table.self_, 0, guild_str::EMPTY, core::ptr::null_mut()) };
+        (status, table)
+    }
+
+    fn counted(table: &guild_plugin_v1) -> (u64, u64) {
+        let id = guild_str::new("guild.counters/1");
+        // SAFETY: the plugin's own `self_`; the table lives until `shutdown`.
+        let counters =
+            unsafe { &*table.get_extension.unwrap()(table.self_, id).cast::<guild_counters_v1>() };
+        let mut counter = guild_counter {
+            size: size_of::<guild_counter>() as u32,
+            reserved: 0,
+            calls: 9,
+            rows: 9,
+        };
+        // SAFETY: as above; the counter is ours.
+        let status = unsafe { counters.operation.unwrap()(table.self_, 0, &mut counter) };
+        assert_eq!(status, GUILD_STATUS_OK);
+        (counter.calls, counter.rows)
+    }
+
+    fn create(table: &guild_plugin_v1) -> *mut c_void {
+        // SAFETY: as in `host`.
+        let zero: guild_op_req = unsafe { core::mem::zeroed() };
+        let request = guild_op_req {
+            h: guild_hdr::new(size_of::<guild_op_req>(), GUILD_KIND_OP_REQ),
+            name: guild_str::new("guild.core.add"),
+            version: 1,
+            phase: GUILD_PHASE_DECODE,
+            classes: 1,
+            ..zero
+        };
+        let (mut inst, mut err) = (core::ptr::null_mut(), ErrorText::new());
+        // SAFETY: request, place and buffer are live.
+        let status =
+            unsafe { table.create.unwrap()(table.self_, 0, &request, &mut inst, err.as_raw()) };
+        assert_eq!(status, GUILD_STATUS_OK, "{}", err.text());
+        inst
+    }
+
+    fn execute(table: &guild_plugin_v1, inst: *mut c_void, rows: u64) -> guild_status {
+        let (mut function, none) = (None, core::ptr::null_mut());
+        // SAFETY: the instance is alive; the place is ours.
+        unsafe {
+            table.prepare.unwrap()(table.self_, inst, core::ptr::null(), &mut function, none);
+        }
+        // SAFETY: as in `host`.
+        let zero: guild_exec = unsafe { core::mem::zeroed() };
+        let x = guild_exec {
+            size: size_of::<guild_exec>() as u32,
+            rows: &rows,
+            ..zero
+        };
+        // SAFETY: the instance is prepared; the block is live.
+        unsafe { function.unwrap()(inst, &x) }
+    }
+
+    #[test]
+    fn two_hosts_in_one_process_have_counters_of_their_own() {
+        let host = host(0);
+        let tables = [(); 2].map(|()| started::<Source<1>>(&host).1);
+        let instances = [0, 1].map(|at| create(&tables[at]));
+        assert_eq!(execute(&tables[0], instances[0], 1), GUILD_STATUS_OK);
+        assert_eq!(execute(&tables[0], instances[0], 1), GUILD_STATUS_OK);
+        assert_eq!(tables.each_ref().map(counted), [(2, 2), (0, 0)]);
+        for (table, inst) in tables.iter().zip(instances) {
+            // SAFETY: instance and plugin are alive and used no more.
+            unsafe {
+                table.destroy.unwrap()(table.self_, inst);
+                table.shutdown.unwrap()(table.self_);
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_poisons_its_instance_alone() {
+        let host = host(0);
+        let (_, table) = started::<Source<1>>(&host);
+        let (first, second) = (create(&table), create(&table));
+        assert_eq!(execute(&table, first, 2), GUILD_STATUS_ERR_PANIC);
+        assert_eq!(execute(&table, first, 1), GUILD_STATUS_ERR_POISONED);
+        assert_eq!(execute(&table, second, 1), GUILD_STATUS_OK);
+        assert_eq!(counted(&table), (1, 1));
+        // SAFETY: instances and plugin are alive and used no more.
+        unsafe {
+            table.destroy.unwrap()(table.self_, first);
+            table.destroy.unwrap()(table.self_, second);
+            table.shutdown.unwrap()(table.self_);
+        }
+    }
+
+    #[test]
+    fn tables_that_do_not_fit_are_refused() {
+        let whole = size_of::<guild_plugin_v1>();
+        assert_eq!(
+            enter_with::<Source<1>>(&host(7), whole).0,
+            GUILD_STATUS_ERR_ABI
+        );
+        let mut wrong = host(0);
+        wrong.h.kind = GUILD_KIND_PLUGIN;
+        assert_eq!(
+            enter_with::<Source<1>>(&wrong, whole).0,
+            GUILD_STATUS_ERR_INVALID
+        );
+        wrong.h.kind = GUILD_KIND_HOST;
+        wrong.h.flags = 0x100;
+        assert_eq!(
+            enter_with::<Source<1>>(&wrong, whole).0,
+            GUILD_STATUS_ERR_ABI
+        );
+        assert_eq!(started::<Source<2>>(&host(0)).0, GUILD_STATUS_ERR_INTERNAL);
+        // An older host has a shorter table; nothing is written behind it.
+        let (status, table) = enter_with::<Source<1>>(&host(0), 120);
+        assert_eq!(status, GUILD_STATUS_OK);
+        assert!(!table.self_.is_null() && table.init.is_none());
+    }
+}
