@@ -1,0 +1,29 @@
+//! `guild kernel active`: shows which package provides each operation and runner.
+
+use crate::data_dir::existing_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Prints one line an operation or runner.
+pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let active = match existing_store(data_dir)? {
+        Some(store) => store.active()?,
+        None => Vec::new(),
+    };
+    let mut rows: Vec<Value> = Vec::new();
+    for (name, provider) in &active {
+        output.data(format!("{name}\t{} {}", provider.id, provider.version))?;
+        rows.push(json!({
+            "name": name,
+            "package": provider.id,
+            "version": provider.version,
+            "mode": provider.mode,
+        }));
+    }
+    if active.is_empty() {
+        output.say("No package is active.");
+    }
+    output.object(json!({ "active": rows }))
+}

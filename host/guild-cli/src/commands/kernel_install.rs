@@ -1,0 +1,42 @@
+//! `guild kernel install`: verifies a bundle, stores it and makes it active.
+
+use crate::args::InstallArgs;
+use crate::commands::package_id;
+use crate::data_dir::open_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use guild_package::{InstallOptions, VerifyOptions};
+use serde_json::json;
+use std::path::Path;
+
+/// Installs and says what changed.
+pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let verify = VerifyOptions {
+        id: package_id(args.id.as_deref())?,
+        ..VerifyOptions::default()
+    };
+    let options = InstallOptions {
+        verify,
+        ..InstallOptions::default()
+    };
+    let installed = open_store(data_dir)?.install(&args.bundle, &options)?;
+    let state = if installed.already_installed {
+        "is already installed"
+    } else {
+        "installed"
+    };
+    output.say(format!("{} {} {state}", installed.id, installed.version));
+    if let Some(previous) = &installed.previous {
+        output.say(format!("It replaces {previous}."));
+    }
+    output.data(format!("{} {}", installed.id, installed.version))?;
+    output.object(json!({
+        "id": installed.id,
+        "version": installed.version,
+        "manifest_sha256": installed.manifest_digest,
+        "generation": installed.generation,
+        "already_installed": installed.already_installed,
+        "previous": installed.previous,
+        "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
+    }))
+}

@@ -1,0 +1,71 @@
+//! `guild kernel list`: shows the installed packages and whether each would load now.
+
+use crate::data_dir::existing_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use guild_package::ListedPackage;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Prints one line a version: `*` marks the enabled one, `!` one that would fail to load.
+pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let packages = match existing_store(data_dir)? {
+        Some(store) => store.list()?,
+        None => Vec::new(),
+    };
+    for package in &packages {
+        output.data(line(package))?;
+    }
+    if packages.is_empty() {
+        output.say("No package is installed. `guild kernel install` installs one.");
+    }
+    let rows: Vec<Value> = packages.iter().map(row).collect();
+    output.object(json!({ "packages": rows }))
+}
+
+fn line(listed: &ListedPackage) -> String {
+    let enabled = if listed.enabled { '*' } else { ' ' };
+    let (mark, detail) = match &listed.package {
+        Ok(package) => (' ', signer_labels(package.signers()).join(", ")),
+        Err(error) => ('!', error.to_string()),
+    };
+    format!("{enabled}{mark} {} {}\t{detail}", listed.id, listed.version)
+}
+
+fn row(listed: &ListedPackage) -> Value {
+    let state = match (&listed.package, listed.enabled) {
+        (Err(_), _) => "broken",
+        (Ok(_), true) => "enabled",
+        (Ok(_), false) => "installed",
+    };
+    let mut row = json!({
+        "id": listed.id,
+        "version": listed.version,
+        "state": state,
+        "installed_generation": listed.installed_gen,
+    });
+    match &listed.package {
+        Ok(package) => {
+            row["manifest_sha256"] = json!(package.manifest_digest());
+            row["security_epoch"] = json!(package.manifest().security_epoch);
+            row["signers"] = json!(signer_labels(package.signers()));
+        }
+        Err(error) => {
+            row["code"] = json!(error.code().name());
+            row["message"] = json!(error.to_string());
+        }
+    }
+    row
+}
+
+fn signer_labels(signers: &[guild_package::verify::Signer]) -> Vec<String> {
+    let label = |signer: &guild_package::verify::Signer| {
+        let test = if signer.test_identity {
+            " (test identity)"
+        } else {
+            ""
+        };
+        format!("{}{test}", signer.label)
+    };
+    signers.iter().map(label).collect()
+}

@@ -1,0 +1,34 @@
+//! `guild kernel trust list`: shows the trusted keys.
+
+use crate::data_dir::existing_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use guild_package::trust::TrustedKey;
+use serde_json::json;
+use std::path::Path;
+
+/// Prints one line a key.
+pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let trust = existing_store(data_dir)?
+        .map(|store| store.trust())
+        .transpose()?;
+    let keys: &[TrustedKey] = trust.as_ref().map_or(&[], |trust| trust.keys());
+    for key in keys {
+        let scopes: Vec<String> = key.scopes.iter().map(|s| s.prefix.to_string()).collect();
+        let test = if key.test_identity {
+            "\ttest identity"
+        } else {
+            ""
+        };
+        output.data(format!(
+            "{}\t{}\t{}{test}",
+            key.id,
+            key.label,
+            scopes.join(",")
+        ))?;
+    }
+    if keys.is_empty() {
+        output.say("No key is trusted. `guild kernel trust add` adds one.");
+    }
+    output.object(json!({ "keys": keys }))
+}

@@ -1,0 +1,59 @@
+//! `guild kernel verify`: checks a bundle against the trusted keys, without installing it.
+
+use crate::args::VerifyArgs;
+use crate::commands::package_id;
+use crate::data_dir::existing_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use guild_package::{TrustStore, VerifyOptions, verify_bundle};
+use serde_json::json;
+use std::path::Path;
+
+/// Verifies and prints who signed what.
+pub fn run(args: &VerifyArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let trust = match existing_store(data_dir)? {
+        Some(store) => store.trust()?,
+        None => TrustStore::empty()?,
+    };
+    let options = VerifyOptions {
+        id: package_id(args.id.as_deref())?,
+        ..VerifyOptions::default()
+    };
+    let package = verify_bundle(&args.bundle, &trust, &options)?;
+    let manifest = package.manifest();
+    output.data(format!("package   {} {}", manifest.id, manifest.version))?;
+    output.data(format!("manifest  {}", package.manifest_digest()))?;
+    for signer in package.signers() {
+        let test = if signer.test_identity {
+            " (test identity)"
+        } else {
+            ""
+        };
+        output.data(format!("signer    {} {}{test}", signer.key, signer.label))?;
+    }
+    output.data(format!("epoch     {}", manifest.security_epoch))?;
+    for artifact in &manifest.artifacts {
+        output.data(format!("file      {} {}", artifact.sha256, artifact.path))?;
+    }
+    output.data("VERIFIED")?;
+    let signers: Vec<_> = package
+        .signers()
+        .iter()
+        .map(|signer| {
+            json!({
+                "key_id": signer.key,
+                "label": signer.label,
+                "operator": signer.operator,
+                "test_identity": signer.test_identity,
+            })
+        })
+        .collect();
+    output.object(json!({
+        "id": manifest.id,
+        "version": manifest.version,
+        "manifest_sha256": package.manifest_digest(),
+        "security_epoch": manifest.security_epoch,
+        "signers": signers,
+        "artifacts": manifest.artifacts,
+    }))
+}

@@ -1,0 +1,56 @@
+//! `guild logits`: writes the logits of every token of a prompt.
+
+use crate::args::LogitsArgs;
+use crate::failure::Outcome;
+use crate::npy;
+use crate::output::Output;
+use crate::wiring::model::{OpenModel, Size};
+use guild_engine::{Outputs, Part};
+use guild_graph::Phase;
+use serde_json::json;
+use std::path::Path;
+
+/// Runs the ids in passes of at most `--batch` rows; one row a pass runs as decode.
+pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let ids = &args.ids;
+    let context = args.model.context.unwrap_or(ids.len() as u64);
+    let model = OpenModel::open(&args.model, context, data_dir, output)?;
+    let rows = args.model.batch.min(ids.len() as u64);
+    let mut engine = model.engine(Size {
+        rows,
+        outputs: rows,
+        context,
+    })?;
+    let mut session = engine.start()?;
+    let vocabulary = engine.vocabulary();
+    let phase = if rows == 1 {
+        Phase::Decode
+    } else {
+        Phase::Prefill
+    };
+    let mut logits = Vec::with_capacity(ids.len() * vocabulary);
+    let progress = output.progress(ids.len() as u64, "tokens");
+    for chunk in ids.chunks(rows as usize) {
+        let part = Part {
+            session: &mut session,
+            tokens: chunk,
+            outputs: Outputs::All,
+        };
+        logits.extend_from_slice(engine.pass(phase, &mut [part])?);
+        progress.inc(chunk.len() as u64);
+    }
+    progress.finish_and_clear();
+    engine.release(session);
+    npy::write_f32(&args.out, ids.len(), vocabulary, &logits)?;
+    output.say(format!(
+        "{}: {} x {vocabulary} logits, f32",
+        args.out.display(),
+        ids.len()
+    ));
+    output.object(json!({
+        "out": args.out,
+        "rows": ids.len(),
+        "vocabulary": vocabulary,
+        "packages": model.package_report(),
+    }))
+}

@@ -1,0 +1,30 @@
+//! One file per command; each has a `run` that the dispatcher calls.
+
+pub mod bench;
+pub mod inspect;
+pub mod kernel_active;
+pub mod kernel_install;
+pub mod kernel_keygen;
+pub mod kernel_list;
+pub mod kernel_sign;
+pub mod kernel_trust_add;
+pub mod kernel_trust_list;
+pub mod kernel_verify;
+pub mod logits;
+pub mod plan;
+pub mod run;
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use guild_package::PackageId;
+
+/// A package id from the command line.
+fn package_id(text: Option<&str>) -> Outcome<Option<PackageId>> {
+    text.map(|text| {
+        text.parse()
+            .map_err(|invalid: guild_package::text::Invalid| {
+                Failure::new(Exit::Usage, format!("--id: {invalid}"))
+            })
+    })
+    .transpose()
+}

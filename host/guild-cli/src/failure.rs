@@ -1,0 +1,109 @@
+//! What a command failed with: an exit code, a sentence and a next step.
+
+use crate::exit::Exit;
+use serde_json::{Value, json};
+
+/// A failure as people and scripts see it.
+#[derive(Debug)]
+pub struct Failure {
+    /// Decides the process's exit code.
+    pub exit: Exit,
+    /// What happened, and whose fault it is.
+    pub message: String,
+    /// What to do next; empty when `message` says it.
+    pub hint: String,
+}
+
+/// Result of a command.
+pub type Outcome<T> = Result<T, Failure>;
+
+impl Failure {
+    /// A failure without a hint of its own.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Failure {
+        Failure {
+            exit,
+            message: message.into(),
+            hint: String::new(),
+        }
+    }
+
+    /// Whoever read standard output has gone, as `head` does: the end of the command, and no fault.
+    pub fn reader_gone() -> Failure {
+        Failure::new(Exit::Ok, "the reader of standard output has gone")
+    }
+
+    /// The same failure with a next step.
+    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = hint.into();
+        self
+    }
+
+    /// The file system's error on `path`.
+    pub fn io(path: &std::path::Path, error: &std::io::Error) -> Failure {
+        let exit = match error.kind() {
+            std::io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Io,
+        };
+        Failure::new(exit, format!("{}: {error}", path.display()))
+    }
+
+    /// The JSON object that stands on stdout.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "schema": 1,
+            "ok": false,
+            "code": self.exit.name(),
+            "message": self.message,
+            "hint": self.hint,
+        })
+    }
+}
+
+impl From<guild_package::Error> for Failure {
+    fn from(error: guild_package::Error) -> Failure {
+        Failure::new(
+            Exit::from_number(error.code().exit_code()),
+            error.to_string(),
+        )
+    }
+}
+
+impl From<guild_model::ModelError> for Failure {
+    fn from(error: guild_model::ModelError) -> Failure {
+        Failure::new(Exit::from_number(error.code().exit()), error.to_string())
+    }
+}
+
+impl From<guild_loader::LoadError> for Failure {
+    fn from(error: guild_loader::LoadError) -> Failure {
+        Failure::new(Exit::from_number(error.code().exit), error.to_string())
+    }
+}
+
+impl From<guild_graph::GraphError> for Failure {
+    fn from(error: guild_graph::GraphError) -> Failure {
+        Failure::new(Exit::from_number(error.code().exit()), error.to_string())
+    }
+}
+
+impl From<guild_engine::EngineError> for Failure {
+    fn from(error: guild_engine::EngineError) -> Failure {
+        use guild_engine::EngineError as E;
+        let exit = match &error {
+            E::Graph(inner) => Exit::from_number(inner.code().exit()),
+            E::Threads { .. } | E::NoSlot { .. } => Exit::Resource,
+            E::ContextFull { .. } | E::TokenOutOfRange { .. } | E::Temperature { .. } => {
+                Exit::Usage
+            }
+            E::LogitNotFinite { .. } => Exit::Damaged,
+            _ => Exit::Internal,
+        };
+        Failure::new(exit, error.to_string())
+    }
+}
+
+impl From<guild_model::TokenizeError> for Failure {
+    fn from(error: guild_model::TokenizeError) -> Failure {
+        Failure::new(Exit::Usage, error.to_string())
+    }
+}

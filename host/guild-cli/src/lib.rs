@@ -1,0 +1,56 @@
+//! The guild command as a library: argument structs, one file per command, and the wiring that joins
+//! store, loader, model, graph and engine. The binary is a few lines around [`run`].
+#![deny(unsafe_code)]
+
+pub mod args;
+pub mod commands;
+pub mod data_dir;
+pub mod exit;
+pub mod failure;
+pub mod log;
+pub mod npy;
+pub mod output;
+pub mod wiring;
+
+use args::{Cli, Command, KernelCommand, TrustCommand};
+use exit::Exit;
+use failure::Outcome;
+use output::Output;
+
+/// Runs one command and returns how it ended; everything is printed by then.
+pub fn run(cli: &Cli) -> Exit {
+    let output = Output { json: cli.json };
+    log::start(cli.verbose);
+    match dispatch(cli, output) {
+        Ok(()) => Exit::Ok,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit
+        }
+    }
+}
+
+fn dispatch(cli: &Cli, output: Output) -> Outcome<()> {
+    let data_dir = cli.data_dir.as_deref();
+    match &cli.command {
+        Command::Run(args) => commands::run::run(args, data_dir, output),
+        Command::Logits(args) => commands::logits::run(args, data_dir, output),
+        Command::Bench(args) => commands::bench::run(args, data_dir, output),
+        Command::Inspect(args) => commands::inspect::run(args, output),
+        Command::Plan(args) => commands::plan::run(args, data_dir, output),
+        Command::Kernel(command) => match command {
+            KernelCommand::Keygen(args) => commands::kernel_keygen::run(args, output),
+            KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),
+            KernelCommand::Verify(args) => commands::kernel_verify::run(args, data_dir, output),
+            KernelCommand::Install(args) => commands::kernel_install::run(args, data_dir, output),
+            KernelCommand::List => commands::kernel_list::run(data_dir, output),
+            KernelCommand::Active => commands::kernel_active::run(data_dir, output),
+            KernelCommand::Trust(TrustCommand::Add(args)) => {
+                commands::kernel_trust_add::run(args, data_dir, output)
+            }
+            KernelCommand::Trust(TrustCommand::List) => {
+                commands::kernel_trust_list::run(data_dir, output)
+            }
+        },
+    }
+}

@@ -1,0 +1,128 @@
+//! Where a command's words go: data to stdout, people's text to stderr, progress to a terminal only.
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Map, Value};
+use std::io::{IsTerminal, Write};
+
+/// How a command reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// One JSON object on stdout instead of text.
+    pub json: bool,
+}
+
+impl Output {
+    /// A sentence for people, on stderr; nothing under `--json`.
+    pub fn say(self, line: impl AsRef<str>) {
+        if !self.json {
+            eprintln!("{}", plain(line.as_ref()));
+        }
+    }
+
+    /// A line of data on stdout; nothing under `--json`.
+    pub fn data(self, line: impl AsRef<str>) -> Outcome<()> {
+        if self.json {
+            Ok(())
+        } else {
+            write_stdout(&format!("{}\n", plain(line.as_ref())))
+        }
+    }
+
+    /// Text that is data itself, as it is, on stdout and at once; nothing under `--json`.
+    pub fn stream(self, text: &str) -> Outcome<()> {
+        if self.json {
+            Ok(())
+        } else {
+            write_stdout(text)
+        }
+    }
+
+    /// The command's JSON object; nothing without `--json`.
+    pub fn object(self, fields: Value) -> Outcome<()> {
+        if !self.json {
+            return Ok(());
+        }
+        let mut object = Map::new();
+        object.insert("schema".into(), 1.into());
+        object.insert("ok".into(), true.into());
+        if let Value::Object(fields) = fields {
+            object.extend(fields);
+        }
+        write_stdout(&format!("{}\n", Value::Object(object)))
+    }
+
+    /// Reports a failure.
+    pub fn failure(self, failure: &Failure) {
+        if failure.exit == Exit::Ok {
+            return;
+        }
+        if self.json {
+            // A closed stdout has nobody left to tell; the exit code still does.
+            let _ = write_stdout(&format!("{}\n", failure.to_json()));
+            return;
+        }
+        eprintln!(
+            "error: {} [{}]",
+            plain(&failure.message),
+            failure.exit.name()
+        );
+        if !failure.hint.is_empty() {
+            eprintln!("hint: {}", plain(&failure.hint));
+        }
+    }
+
+    /// A progress bar over `total` steps; hidden unless stderr is a terminal.
+    pub fn progress(self, total: u64, what: &'static str) -> ProgressBar {
+        if self.json || !std::io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+        let plain_bar = "{msg} [{bar:32}] {pos}/{len} {elapsed}";
+        if let Ok(style) = ProgressStyle::with_template(plain_bar) {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        bar
+    }
+}
+
+/// `text` with control and direction characters escaped, so that a file or a package can't drive the
+/// terminal. Line breaks and tabs stay.
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        let direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if (c.is_control() && c != '\n' && c != '\t') || direction {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn write_stdout(text: &str) -> Outcome<()> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush());
+    written.map_err(|error| match error.kind() {
+        std::io::ErrorKind::BrokenPipe => Failure::reader_gone(),
+        _ => Failure::io(std::path::Path::new("standard output"), &error),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_and_direction_characters_are_escaped() {
+        assert_eq!(
+            plain("a\u{1b}[2Jb\u{202e}c\n\t"),
+            "a\\u{1b}[2Jb\\u{202e}c\n\t"
+        );
+    }
+}

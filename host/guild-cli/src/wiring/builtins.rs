@@ -1,0 +1,43 @@
+//! The packages that are linked into this build.
+#![expect(unsafe_code, reason = "vouches for the linked entries")]
+
+use crate::args::ModelArgs;
+use guild_loader::{Builtin, LoadOptions};
+
+/// What to load for a command: the installed packages and, below them, the built-in ones that the
+/// arguments leave on.
+pub fn load_options(args: &ModelArgs) -> LoadOptions {
+    let switches = [
+        ("org.guild.kernels.cpu", args.no_builtin_cpu),
+        ("org.guild.runners.qwen", args.no_builtin_qwen),
+    ];
+    let off = switches.iter().filter(|(_, off)| *off);
+    LoadOptions {
+        external_only: args.external_only,
+        allow_reference: args.allow_reference,
+        builtins: linked(),
+        disabled_builtins: off.map(|(id, _)| (*id).to_owned()).collect(),
+    }
+}
+
+/// The plugins that Cargo features linked in.
+fn linked() -> Vec<Builtin> {
+    vec![
+        #[cfg(feature = "builtin-cpu")]
+        // SAFETY: the entry is made by the SDK, which keeps the ABI's rules.
+        unsafe {
+            Builtin::new(
+                "org.guild.kernels.cpu",
+                guild_sdk::entry::<guild_plugin_cpu::Cpu>,
+            )
+        },
+        #[cfg(feature = "builtin-qwen")]
+        // SAFETY: as above.
+        unsafe {
+            Builtin::new(
+                "org.guild.runners.qwen",
+                guild_sdk::entry::<guild_plugin_qwen::Qwen>,
+            )
+        },
+    ]
+}

@@ -1,0 +1,7 @@
+//! Joins store, loader, model, graph and engine.
+
+pub mod abi_identity;
+pub mod builtins;
+pub mod model;
+#[expect(unsafe_code, reason = "hands the loader's tables to the graph")]
+pub mod registry;
