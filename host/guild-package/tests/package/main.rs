@@ -9,6 +9,7 @@ mod fixture;
 mod lease;
 mod manifest;
 mod recovery;
+mod schema;
 mod store;
 mod trust;
 mod zip_crate;
