@@ -6,7 +6,6 @@
 //! copied into the host's memory.
 #![allow(unsafe_code)]
 
-
 use guild_abi::abi::{
     GUILD_STATUS_OK, guild_err, guild_host_v1, guild_op_desc, guild_plugin_v1, guild_status,
     guild_str,

@@ -9,6 +9,7 @@ use guild_abi::abi::{
     GUILD_STATUS_ERR_NOMEM_HOST, GUILD_STATUS_ERR_UNSUPPORTED, guild_status,
 };
 use guild_package::Digest;
+use guild_package::name::AbiVersion;
 
 /// A package that failed to load, and why.
 #[derive(Debug, thiserror::Error)]
@@ -17,8 +18,7 @@ pub struct LoadError {
     /// The package as `id@version`, or empty where the store itself failed.
     pub package: String,
     /// What happened.
-    #[source]
-    pub fault: Fault,
+    pub fault: Box<Fault>,
 }
 
 impl LoadError {
@@ -162,6 +162,18 @@ pub enum Fault {
         /// Oldest minor version that the plugin can live with.
         plugin_min: u32,
     },
+    /// The signed manifest rules this host out.
+    #[error(
+        "the signed manifest asks for a host with ABI {host_min} to {host_max}, this one has {host}. {}", if .host < .host_min { "Upgrade guild" } else { "Install a newer version of the package" }
+    )]
+    ManifestAbi {
+        /// This host.
+        host: AbiVersion,
+        /// Oldest host that the package runs in.
+        host_min: AbiVersion,
+        /// Newest host that it was tested with; newer minors are compatible, newer majors are not.
+        host_max: AbiVersion,
+    },
     /// A flag that this host must understand and does not.
     #[error(
         "{record} has flags {flags:#06x}, of which this host must understand the high byte and does not. Upgrade guild"
@@ -259,6 +271,7 @@ impl Fault {
                 Code::LOADER_UNAVAILABLE
             }
             Self::AbiVersion { .. }
+            | Self::ManifestAbi { .. }
             | Self::UnknownFlag { .. }
             | Self::UnknownCoreOperation { .. }
             | Self::ContractMismatch { .. } => Code::INCOMPATIBLE,
@@ -282,7 +295,7 @@ impl Fault {
     pub(crate) fn of(self, package: impl Into<String>) -> LoadError {
         LoadError {
             package: package.into(),
-            fault: self,
+            fault: Box::new(self),
         }
     }
 

@@ -177,7 +177,7 @@ mod tests {
         ];
         assert_eq!(
             prove(&mappings, 0x2000, EXPECTED).unwrap(),
-            [0x2000..0x4000]
+            std::slice::from_ref(&(0x2000..0x4000))
         );
         for address in [0x1fff, 0x4000, 0x8000, 0] {
             let fault = prove(&mappings, address, EXPECTED).unwrap_err();

@@ -3,7 +3,9 @@
 //! All or nothing. An enabled package that fails to load fails the load; it is never left out in silence.
 //! What is left out by the caller's own options is listed with its reason.
 
-use guild_package::name::ProvidedName;
+use guild_abi::abi::{GUILD_ABI_MINOR, GUILD_KERNEL_ABI_VERSION_V1};
+use guild_package::manifest::Abi;
+use guild_package::name::AbiVersion;
 use guild_package::{InstalledPackage, Lease, Store};
 
 use crate::builtin::Builtin;
@@ -172,16 +174,11 @@ fn reason_to_leave_out(builtin: &Builtin, options: &LoadOptions) -> Option<LeftO
 }
 
 fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registration, Fault> {
+    let manifest = package.manifest();
+    check_host(&manifest.abi)?;
     let artifact = package.plugin_artifact()?;
     let image = SealedImage::copy(package.open_artifact(&artifact)?, label)?;
     let library = library::map(image)?;
-    let manifest = package.manifest();
-    let listed: Vec<ProvidedName> = manifest
-        .provides
-        .iter()
-        .map(|operation| operation.op.clone())
-        .chain(manifest.runners.iter().cloned())
-        .collect();
     let expected = Expected {
         id: package.id().as_str(),
         plugin_id: package.id().as_str(),
@@ -189,9 +186,25 @@ fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registratio
         digest: Some(package.manifest_digest()),
         origin: Origin::Installed,
         text: Some(&library.text),
-        listed: Some(&listed),
+        manifest: Some(manifest),
     };
     negotiate(Plugin::enter_mapped(label, library)?, &expected)
+}
+
+/// This host is one that the signed manifest asks for. Read before anything is mapped.
+fn check_host(abi: &Abi) -> Result<(), Fault> {
+    let host = AbiVersion {
+        major: GUILD_KERNEL_ABI_VERSION_V1 as u16,
+        minor: GUILD_ABI_MINOR as u16,
+    };
+    if host < abi.host_min || host.major > abi.host_max.major {
+        return Err(Fault::ManifestAbi {
+            host,
+            host_min: abi.host_min,
+            host_max: abi.host_max,
+        });
+    }
+    Ok(())
 }
 
 fn negotiate_builtin(builtin: &Builtin, id: &str) -> Result<Registration, Fault> {
@@ -202,7 +215,7 @@ fn negotiate_builtin(builtin: &Builtin, id: &str) -> Result<Registration, Fault>
         digest: None,
         origin: Origin::Builtin,
         text: None,
-        listed: None,
+        manifest: None,
     };
     negotiate(Plugin::enter_builtin(id, builtin)?, &expected)
 }

@@ -104,11 +104,14 @@ mod tests {
         assert!(containing(&mappings, 0x7f00_0000_2000).is_none());
         assert_eq!(
             text_of(&mappings, memory),
-            [0x7f00_0000_0000..0x7f00_0000_2000]
+            std::slice::from_ref(&(0x7f00_0000_0000..0x7f00_0000_2000))
         );
         let disk = containing(&mappings, 0x0040_0000).unwrap().file;
         assert_eq!((disk.device_major, disk.device_minor), (8, 2));
-        assert_eq!(text_of(&mappings, disk), [0x0040_0000..0x0045_2000]);
+        assert_eq!(
+            text_of(&mappings, disk),
+            std::slice::from_ref(&(0x0040_0000..0x0045_2000))
+        );
     }
 
     #[test]

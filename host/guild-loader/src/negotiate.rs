@@ -15,7 +15,7 @@ use guild_abi::counters::guild_counters_v1;
 use guild_abi::runner::{guild_runner_desc, guild_runner_v1};
 use guild_package::name::ProvidedName;
 use guild_package::text::escape;
-use guild_package::{Digest, PackageVersion};
+use guild_package::{Digest, Manifest, PackageVersion};
 
 use crate::call::{OperationDescription, Plugin};
 use crate::error::Fault;
@@ -48,8 +48,8 @@ pub(crate) struct Expected<'a> {
     pub origin: Origin,
     /// Where the code is; `None` for code that is linked into the host.
     pub text: Option<&'a [Range<usize>]>,
-    /// What the signed manifest lists; `None` for code that is linked into the host.
-    pub listed: Option<&'a [ProvidedName]>,
+    /// The signed manifest; `None` for code that is linked into the host.
+    pub manifest: Option<&'a Manifest>,
 }
 
 /// Checks a plugin whose entry returned `OK`, starts it, and describes all that it has.
@@ -86,6 +86,12 @@ impl Started {
     /// The plugin stays for the life of the process: its table is handed out from now on.
     pub(crate) fn keep(mut self) {
         self.0 = None;
+    }
+
+    /// No plugin, for tests of the registry.
+    #[cfg(test)]
+    pub(crate) const fn nothing() -> Self {
+        Self(None)
     }
 
     fn get(&self) -> Result<&Plugin, Fault> {
@@ -255,9 +261,7 @@ fn describe_operations(
         .map(|index| {
             let said = plugin.describe(index)?;
             check_operation(&said)?;
-            for version in said.op_min..=said.op_max {
-                check_listed(expected, &format!("{}@{version}", said.name))?;
-            }
+            check_operation_is_listed(&said, expected.manifest)?;
             Ok(RegisteredOperation {
                 package: Arc::clone(package),
                 table,
@@ -352,7 +356,7 @@ fn describe_runners(
         .map(|index| {
             let said = plugin.runner_info(&extension, index)?;
             check_name(guild_runner_desc::NAME, &said.id, false)?;
-            check_listed(expected, &said.id)?;
+            check_runner_is_listed(&said.id, expected.manifest)?;
             let architectures: Vec<String> = said
                 .architectures
                 .split_ascii_whitespace()
@@ -423,12 +427,41 @@ fn check_name(record: &'static str, name: &str, is_operation: bool) -> Result<()
     }
 }
 
-/// A package offers nothing that its signed manifest doesn't list.
-fn check_listed(expected: &Expected<'_>, name: &str) -> Result<(), Fault> {
-    match expected.listed {
-        Some(listed) if !listed.iter().any(|known| known.as_str() == name) => {
+/// A package offers nothing that its signed manifest doesn't list, and under no other contract.
+fn check_operation_is_listed(
+    said: &OperationDescription,
+    manifest: Option<&Manifest>,
+) -> Result<(), Fault> {
+    let Some(manifest) = manifest else {
+        return Ok(());
+    };
+    let found = Digest::from_bytes(said.contract);
+    for version in said.op_min..=said.op_max {
+        let name = format!("{}@{version}", said.name);
+        let mut listed = manifest.provides.iter();
+        match listed.find(|listed| listed.op.as_str() == name) {
+            None => return Err(Fault::NotInManifest { name }),
+            Some(listed) => match listed.contract_hash {
+                Some(expected) if expected != found => {
+                    return Err(Fault::ContractMismatch {
+                        operation: name,
+                        implementation: said.implementation.clone(),
+                        expected,
+                        found,
+                    });
+                }
+                _ => {}
+            },
+        }
+    }
+    Ok(())
+}
+
+fn check_runner_is_listed(id: &str, manifest: Option<&Manifest>) -> Result<(), Fault> {
+    match manifest {
+        Some(manifest) if !manifest.runners.iter().any(|listed| listed.as_str() == id) => {
             Err(Fault::NotInManifest {
-                name: name.to_owned(),
+                name: id.to_owned(),
             })
         }
         _ => Ok(()),

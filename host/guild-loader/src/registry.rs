@@ -289,3 +289,175 @@ fn check_runner<'a>(
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::blank;
+
+    /// A package with one operation for each `(name, implementation, rank, contract)`.
+    fn package(
+        id: &str,
+        origin: Origin,
+        operations: &[(&str, &str, i32, u8)],
+        runners: &[&str],
+    ) -> Registration {
+        let identity = Arc::new(PackageIdentity {
+            id: id.to_owned(),
+            version: "1.0.0".to_owned(),
+            digest: None,
+            origin,
+        });
+        let table = Table::seal(blank()).unwrap();
+        let operation = |(index, &(name, implementation, rank, contract))| RegisteredOperation {
+            package: Arc::clone(&identity),
+            table,
+            index,
+            name: String::from(name),
+            op_min: 1,
+            op_max: 2,
+            implementation: String::from(implementation),
+            contract: Digest::from_bytes([contract; 32]),
+            caps: [0; 2],
+            phases: 7,
+            exactness: 1,
+            rank,
+            formats: Vec::new(),
+            replaces: String::new(),
+        };
+        let runner = |(index, &id): (u32, &&str)| RegisteredRunner {
+            package: Arc::clone(&identity),
+            table,
+            extension: Table::seal(blank()).unwrap(),
+            index,
+            id: id.to_owned(),
+            architectures: Vec::new(),
+        };
+        Registration {
+            plugin: Started::nothing(),
+            package: RegisteredPackage {
+                identity: Arc::clone(&identity),
+                table,
+                counters: None,
+                operations: Vec::new(),
+                runners: Vec::new(),
+            },
+            operations: (0..).zip(operations).map(operation).collect(),
+            runners: (0..).zip(runners).map(runner).collect(),
+        }
+    }
+
+    fn order(registry: &Registry, name: &str, version: u32) -> Vec<String> {
+        registry
+            .operations(name, version)
+            .map(|operation| format!("{} {}", operation.package.id, operation.implementation))
+            .collect()
+    }
+
+    #[test]
+    fn order_is_origin_then_rank_then_ids_whatever_came_first() {
+        let packages = || {
+            [
+                package(
+                    "builtin.a",
+                    Origin::Builtin,
+                    &[("t.op.x", "best", 99, 0)],
+                    &[],
+                ),
+                package("org.b", Origin::Installed, &[("t.op.x", "two", 5, 0)], &[]),
+                package(
+                    "org.a",
+                    Origin::Installed,
+                    &[("t.op.x", "slow", 1, 0), ("t.op.x", "one", 5, 0)],
+                    &[],
+                ),
+            ]
+        };
+        let expected = ["org.a one", "org.b two", "org.a slow", "builtin.a best"];
+        let mut forwards = Registry::default();
+        let mut backwards = Registry::default();
+        for registration in packages() {
+            forwards.register(registration).unwrap();
+        }
+        for registration in packages().into_iter().rev() {
+            backwards.register(registration).unwrap();
+        }
+        assert_eq!(order(&forwards, "t.op.x", 1), expected);
+        assert_eq!(order(&backwards, "t.op.x", 1), expected);
+        assert_eq!(order(&forwards, "t.op.x", 2), expected);
+        assert!(order(&forwards, "t.op.x", 3).is_empty());
+        assert!(order(&forwards, "t.op.y", 1).is_empty());
+    }
+
+    /// Registers `second` after a good package; it must be refused and leave nothing.
+    #[track_caller]
+    fn refused(second: Registration, code: &str, word: &str) {
+        let mut registry = Registry::default();
+        let first = package(
+            "org.a",
+            Origin::Installed,
+            &[("t.op.x", "one", 0, 0)],
+            &["run"],
+        );
+        registry.register(first).unwrap();
+        let fault = registry.register(second).unwrap_err();
+        assert_eq!(fault.code().name, code, "{fault}");
+        assert!(fault.to_string().contains(word), "{fault}");
+        assert_eq!(registry.packages().count(), 1);
+        assert_eq!(registry.all_operations().count(), 1);
+        assert_eq!(registry.runners().count(), 1);
+    }
+
+    #[test]
+    fn if_the_second_of_two_fails_nothing_remains() {
+        let installed = Origin::Installed;
+        let operations = [("t.op.new", "new", 0, 0), ("t.op.x", "one", 0, 0)];
+        refused(
+            package("org.b", installed, &operations, &[]),
+            "PREFLIGHT_REFUSED",
+            "implementation `one`",
+        );
+        let twins = [("t.op.new", "new", 0, 0), ("t.op.new", "new", 1, 0)];
+        refused(
+            package("org.b", installed, &twins, &[]),
+            "PREFLIGHT_REFUSED",
+            "implementation `new`",
+        );
+        let other = [("t.op.new", "new", 0, 0), ("t.op.x", "two", 0, 9)];
+        refused(
+            package("org.b", installed, &other, &[]),
+            "INCOMPATIBLE",
+            "another contract of `t.op.x@2`",
+        );
+        let operations = [("t.op.new", "new", 0, 0)];
+        refused(
+            package("org.b", installed, &operations, &["own", "run"]),
+            "PREFLIGHT_REFUSED",
+            "runner `run`",
+        );
+        refused(
+            package("org.a", installed, &operations, &[]),
+            "PREFLIGHT_REFUSED",
+            "package `org.a`",
+        );
+    }
+
+    #[test]
+    fn an_installed_package_may_replace_a_builtin_one() {
+        let mut registry = Registry::default();
+        let operations = [("t.op.x", "one", 0, 0)];
+        let installed = package("org.a", Origin::Installed, &operations, &["run"]);
+        let builtin = package("builtin.org.a", Origin::Builtin, &operations, &["run"]);
+        registry.register(builtin).unwrap();
+        registry.register(installed).unwrap();
+        assert_eq!(
+            order(&registry, "t.op.x", 1),
+            ["org.a one", "builtin.org.a one"]
+        );
+        let runners: Vec<_> = registry
+            .runners()
+            .map(|runner| &runner.package.id)
+            .collect();
+        assert_eq!(runners, ["org.a", "builtin.org.a"]);
+    }
+}
