@@ -1,3 +1,4 @@
 //! Exports the Qwen runner's entry.
+#![forbid(unsafe_code)]
 
 guild_sdk::export_plugin!(guild_plugin_qwen::Qwen);
