@@ -123,7 +123,9 @@ fn row_01_duplicate_entries_are_refused() {
                 let mut twin = entries[index].clone();
                 twin.data.clone_from(&data);
                 entries.insert(place, twin);
-                bench.refuses(&raw_zip(b"", &entries, b""), Code::BundleMalformed);
+                let bytes = raw_zip(b"", &entries, b"");
+                assert!(Bundle::parse(bytes.as_slice()).is_err());
+                bench.refuses(&bytes, Code::BundleMalformed);
             }
         }
     }
