@@ -5,6 +5,66 @@
 //! asks packages for the operations. Every call here is cold. `docs/adding-an-architecture.md` walks
 //! through one runner.
 //!
+//! A whole runner, for a model that predicts a token from the one before it, and its test:
+//!
+//! ```
+//! use guild_sdk::Failure;
+//! use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+//! use guild_sdk::runner::{
+//!     Builder, DescribeParams, Input, Model, Output, Runner, SampleModel, Section,
+//! };
+//!
+//! struct Bigram;
+//!
+//! impl Runner for Bigram {
+//!     fn id(&self) -> &'static str {
+//!         "org.example.runner.bigram.v1"
+//!     }
+//!
+//!     fn architectures(&self) -> &'static [&'static str] {
+//!         &["bigram"]
+//!     }
+//!
+//!     fn matches(&self, model: &Model<'_>) -> Option<i32> {
+//!         (model.architecture() == "bigram").then_some(100)
+//!     }
+//!
+//!     fn describe(
+//!         &self,
+//!         model: &Model<'_>,
+//!         _params: &DescribeParams,
+//!         builder: &mut Builder<'_>,
+//!     ) -> Result<(), Failure> {
+//!         let epsilon = model.number("bigram.attention.layer_norm_rms_epsilon")? as f32;
+//!         builder.section(Section::Main, "main")?;
+//!         let tokens = builder.input(Input::Tokens)?;
+//!         let output_rows = builder.input(Input::OutputRows)?;
+//!         let table = builder.weight("token_embd.weight")?;
+//!         let x = builder.embedding("token_embedding", table, tokens)?;
+//!         let x = builder.select_rows("output_rows", x, output_rows)?;
+//!         let norm = builder.weight("output_norm.weight")?;
+//!         let x = builder.rms_norm("output_norm", x, norm, epsilon)?;
+//!         let head = builder.weight("output.weight")?;
+//!         let [logits] = builder.linear("output", x, [head])?;
+//!         builder.output(Output::Logits, logits)
+//!     }
+//! }
+//!
+//! let mut model = SampleModel::new("bigram");
+//! model.set_number("bigram.attention.layer_norm_rms_epsilon", 1e-6);
+//! model.set_tensor("token_embd.weight", GUILD_FORMAT_F32, &[100, 32]);
+//! model.set_tensor("output_norm.weight", GUILD_FORMAT_F32, &[32]);
+//! model.set_tensor("output.weight", GUILD_FORMAT_F32, &[100, 32]);
+//! let main = &model.describe(&Bigram)?.sections[0];
+//! let (_, logits) = main.nodes[3].output_shapes[0];
+//! assert_eq!(logits.to_string(), "[outputs, 100]");
+//!
+//! model.remove_tensor("output.weight");
+//! let failure = model.describe(&Bigram).map(|_| ()).unwrap_err();
+//! assert!(failure.text.contains("output.weight"));
+//! # Ok::<(), Failure>(())
+//! ```
+//!
 //! | File | Holds |
 //! |---|---|
 //! | `model` | metadata and tensors, with errors that name the key |
