@@ -78,7 +78,7 @@ fn open(image: &SealedImage) -> Result<&'static Library, Fault> {
         Ok(library) => Ok(Box::leak(Box::new(library))),
         Err(error) => match check_code_is_allowed(image) {
             Ok(()) => Err(Fault::LibraryRefused {
-                reason: escape(&error.to_string()),
+                reason: escape(&loader_words(&error)),
             }),
             Err(reason) => Err(Fault::LoaderUnavailable {
                 step: "map code from a memory file",
@@ -87,6 +87,11 @@ fn open(image: &SealedImage) -> Result<&'static Library, Fault> {
             }),
         },
     }
+}
+
+/// What the system loader said; the crate keeps its text as the source of its own error.
+fn loader_words(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Whether this system lets a process map code from `image` at all.
@@ -188,5 +193,56 @@ mod tests {
             ..EXPECTED
         };
         assert!(prove(&mappings, 0x2000, other_device).is_err());
+    }
+
+    /// A library whose entry gives `answer`.
+    fn library_bytes(answer: i32) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, library) = (folder.path().join("a.c"), folder.path().join("a.so"));
+        let text = format!("int {ENTRY_SYMBOL}(void) {{ return {answer}; }}\n");
+        std::fs::write(&source, text).unwrap();
+        let built = std::process::Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .args([&library, &source])
+            .status()
+            .unwrap();
+        assert!(built.success());
+        std::fs::read(library).unwrap()
+    }
+
+    /// Row 73, the experiment: the system loader goes by the path's text, so a second library under a
+    /// number that was used before gives the first one's code. The proof notices.
+    #[test]
+    fn row_73_a_stale_library_is_noticed() {
+        const NUMBER: i32 = 900;
+        let first = SealedImage::of_bytes(&library_bytes(1)).at_number(NUMBER);
+        let entry = entry_of(open(&first).unwrap()).unwrap();
+        let mappings = own_mappings().unwrap();
+        assert!(prove(&mappings, entry as usize, first.identity().unwrap()).is_ok());
+
+        drop(first);
+        let second = SealedImage::of_bytes(&library_bytes(2)).at_number(NUMBER);
+        let stale = entry_of(open(&second).unwrap()).unwrap();
+        assert_eq!(stale as usize, entry as usize, "this loader is not fooled");
+        let mappings = own_mappings().unwrap();
+        let fault = prove(&mappings, stale as usize, second.identity().unwrap()).unwrap_err();
+        assert!(matches!(fault, Fault::OtherLibraryMapped { .. }), "{fault}");
+    }
+
+    /// The same two libraries the loader's way: each gets its own code.
+    #[test]
+    fn row_73_fresh_numbers_give_fresh_libraries() {
+        let map_bytes = |answer| map(SealedImage::of_bytes(&library_bytes(answer))).unwrap();
+        let (first, second) = (map_bytes(3), map_bytes(4));
+        assert_ne!(first.entry as usize, second.entry as usize);
+        assert_eq!(map_bytes(3).entry as usize, first.entry as usize);
+    }
+
+    #[test]
+    fn bytes_that_are_no_library_are_refused() {
+        let script = "#!/bin/sh\n".repeat(400);
+        let fault = map(SealedImage::of_bytes(script.as_bytes())).unwrap_err();
+        assert_eq!(fault.code().name, "PREFLIGHT_REFUSED");
+        assert!(fault.to_string().contains("invalid ELF header"), "{fault}");
     }
 }

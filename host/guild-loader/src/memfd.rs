@@ -64,6 +64,24 @@ impl SealedImage {
         })
     }
 
+    /// A sealed file of any bytes, for tests.
+    #[cfg(test)]
+    pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
+        Self::fill("org.test@1.0.0", Digest::of(bytes), |file| {
+            file.write_all(bytes).unwrap();
+            Ok(())
+        })
+        .unwrap()
+    }
+
+    /// The same file under a number of the test's choice.
+    #[cfg(test)]
+    pub(crate) fn at_number(self, number: RawFd) -> Self {
+        let descriptor = rustix::io::fcntl_dupfd_cloexec(&self.descriptor, number).unwrap();
+        assert_eq!(descriptor.as_raw_fd(), number, "the number is taken");
+        Self { descriptor, ..self }
+    }
+
     /// The digest of the bytes.
     pub(crate) fn digest(&self) -> Digest {
         self.digest
@@ -156,17 +174,9 @@ mod tests {
 
     const BYTES: &[u8] = b"not a library, but bytes";
 
-    fn sealed() -> SealedImage {
-        SealedImage::fill("org.test@1.0.0", Digest::of(BYTES), |file| {
-            file.write_all(BYTES).unwrap();
-            Ok(())
-        })
-        .unwrap()
-    }
-
     #[test]
     fn the_file_holds_the_bytes_and_nobody_can_change_it() {
-        let image = sealed();
+        let image = SealedImage::of_bytes(BYTES);
         let mut file = File::options()
             .read(true)
             .write(true)
@@ -198,7 +208,7 @@ mod tests {
 
     #[test]
     fn the_file_is_named_after_the_package() {
-        let image = sealed();
+        let image = SealedImage::of_bytes(BYTES);
         let target = std::fs::read_link(image.path()).unwrap();
         assert_eq!(
             target.to_str(),
@@ -211,7 +221,7 @@ mod tests {
     fn numbers_are_never_used_twice() {
         let mut last = FIRST_DESCRIPTOR - 1;
         for _ in 0..5 {
-            let image = sealed();
+            let image = SealedImage::of_bytes(BYTES);
             let number = image.descriptor.as_raw_fd();
             assert!(number > last, "{number} after {last}");
             last = number;

@@ -1,0 +1,207 @@
+//! From a C file of `tests/c-plugins` to an installed package: compiled, signed by a throw-away key and
+//! installed into a throw-away store.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
+use guild_package::trust::{Grant, Scope};
+use guild_package::{
+    Digest, InstallOptions, KeyRecord, KeygenOptions, SignOptions, Store, StoreOptions, keygen,
+    sign_package,
+};
+
+/// A store, a trusted key, and room to build.
+pub struct Bench {
+    folder: tempfile::TempDir,
+    record: KeyRecord,
+    pub store: Store,
+}
+
+/// What to build and how to sign it.
+pub struct Package<'a> {
+    /// File of `tests/c-plugins` without `.c`.
+    pub source: &'a str,
+    pub id: &'a str,
+    pub version: &'a str,
+    /// More macros for the compiler, as `NAME=VALUE`.
+    pub defines: &'a [(&'a str, String)],
+    /// Operations that the manifest lists.
+    pub operations: &'a [&'a str],
+    /// Oldest host that the manifest asks for.
+    pub host_min: &'a str,
+}
+
+impl<'a> Package<'a> {
+    /// The package that `plugin.h` is, from another source.
+    pub const fn of(source: &'a str) -> Self {
+        Self {
+            source,
+            id: "org.test.plugin",
+            version: "1.0.0",
+            defines: &[],
+            operations: &["guild.core.add@1", "org.test.double@1"],
+            host_min: "1.0",
+        }
+    }
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let options = KeygenOptions {
+            label: "loader test".parse().unwrap(),
+            operator: "nobody".parse().unwrap(),
+            test_identity: true,
+        };
+        let record = keygen(
+            &folder.path().join("seed"),
+            &folder.path().join("key.json"),
+            &options,
+        )
+        .unwrap();
+        let store = Store::open(&folder.path().join("kernels"), StoreOptions::default()).unwrap();
+        let grant = Grant {
+            scopes: vec![Scope::publish("org".parse().unwrap()).unwrap()],
+            everything_understood: false,
+            not_before: None,
+            not_after: None,
+        };
+        store.trust_add(&record, &grant).unwrap();
+        Self {
+            folder,
+            record,
+            store,
+        }
+    }
+
+    /// A bench with one installed package.
+    pub fn with(package: &Package<'_>) -> Self {
+        let bench = Self::new();
+        bench.install(package);
+        bench
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Builds, signs and installs; returns the digest of the library.
+    pub fn install(&self, package: &Package<'_>) -> Digest {
+        let staging = tempfile::tempdir_in(self.path()).unwrap();
+        let library = staging.path().join("plugin.so");
+        compile(package, &library);
+        fs::write(staging.path().join("package.toml"), package_toml(package)).unwrap();
+        let bundle = staging.path().join("out.gkernel");
+        sign_package(
+            staging.path(),
+            &self.record.id.to_string(),
+            &self.path().join("seed"),
+            &bundle,
+            &SignOptions::default(),
+        )
+        .unwrap();
+        self.store
+            .install(&bundle, &InstallOptions::default())
+            .unwrap();
+        Digest::of(&fs::read(library).unwrap())
+    }
+
+    pub fn load(&self) -> Result<LoadedPackages, LoadError> {
+        load_enabled(&self.store, "loader test", &LoadOptions::default())
+    }
+
+    /// The load fails with this code and words.
+    #[track_caller]
+    pub fn refuses(&self, code: &str, exit: u8, words: &[&str]) {
+        let error = self.load().expect_err("it was loaded");
+        assert_eq!(
+            (error.code().name, error.code().exit),
+            (code, exit),
+            "{error}"
+        );
+        let text = error.to_string();
+        for word in words {
+            assert!(text.contains(word), "no `{word}` in: {text}");
+        }
+    }
+
+    /// Flips one bit in the middle of an installed object.
+    pub fn damage_object(&self, digest: Digest) {
+        let hex = digest.to_string();
+        let path: PathBuf = self
+            .path()
+            .join("kernels/objects/sha256")
+            .join(&hex[..2])
+            .join(&hex[2..]);
+        let mut bytes = fs::read(&path).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    }
+}
+
+fn compile(package: &Package<'_>, library: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut command = Command::new("cc");
+    command
+        .args(["-std=c99", "-O1", "-shared", "-fPIC", "-fexceptions", "-I"])
+        .arg(root.join("include"))
+        .arg(root.join(format!("tests/c-plugins/{}.c", package.source)));
+    for (name, value) in package.defines {
+        command.arg(format!("-D{name}={value}"));
+    }
+    let output = command.arg("-o").arg(library).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+fn package_toml(package: &Package<'_>) -> String {
+    let Package {
+        id,
+        version,
+        host_min,
+        ..
+    } = package;
+    let arch = std::env::consts::ARCH;
+    let host_max = host_min.max(&"1.0");
+    let mut text = format!(
+        r#"schema = 1
+kind = "gkernel"
+id = "{id}"
+version = "{version}"
+security_epoch = 1
+publisher = "nobody"
+runners = ["test.runner.v1"]
+
+[abi]
+host_min = "{host_min}"
+host_max = "{host_max}"
+
+[[targets]]
+os = "linux"
+arch = "{arch}"
+
+[[artifacts]]
+path = "plugin.so"
+role = "plugin"
+target = 0
+"#
+    );
+    for operation in package.operations {
+        write!(
+            text,
+            "\n[[provides]]\nop = \"{operation}\"\ndtype = [\"f32\"]\nlayout = \"row-major\"\n"
+        )
+        .unwrap();
+    }
+    text
+}

@@ -1,0 +1,7 @@
+//! The loader from outside: C plugins are built, signed, installed and loaded as a user's would be. Each
+//! hostile one breaks one rule, and must be refused with its own code and a message that names it.
+
+mod accepted;
+mod fixture;
+mod refused;
+mod selection;

@@ -1,0 +1,3 @@
+/* Has operations and no way to make an instance. */
+#define AFTER_ENTRY out->create = NULL;
+#include "plugin.h"

@@ -1,0 +1,2 @@
+/* Breaks nothing. */
+#include "plugin.h"

@@ -1,0 +1,3 @@
+/* Squats a name below guild. */
+#define FIRST_NAME "guild.core.teleport"
+#include "plugin.h"
