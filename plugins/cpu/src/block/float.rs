@@ -1,0 +1,153 @@
+//! F32, F16 and BF16 weights: widened, then the dot of rule 2 (`docs/numerics.md`).
+//!
+//! Sixteen dots run side by side, each in its own vector, so that one transposition sums them all.
+
+use super::product::{Line, TILE_ROWS, TileRows};
+use super::record::{Activations, FloatRecord, RECORD_ELEMS};
+use crate::isa::{Isa, LANES};
+
+/// A format whose elements stand alone.
+pub(super) trait Float {
+    /// Bytes of an element.
+    const BYTES: usize;
+    /// Sixteen elements, widened.
+    fn widen<S: Isa>(isa: S, bytes: &[u8]) -> S::F;
+    /// The bytes of -0.
+    const MINUS_ZERO: &'static [u8];
+}
+
+/// IEEE binary32.
+pub(super) struct F32;
+/// IEEE binary16.
+pub(super) struct F16;
+/// bfloat16.
+pub(super) struct Bf16;
+
+impl Float for F32 {
+    const BYTES: usize = 4;
+    const MINUS_ZERO: &'static [u8] = &[0, 0, 0, 0x80];
+    #[inline(always)]
+    fn widen<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
+        load_f32(isa, bytes)
+    }
+}
+
+impl Float for F16 {
+    const BYTES: usize = 2;
+    const MINUS_ZERO: &'static [u8] = &[0, 0x80];
+    #[inline(always)]
+    fn widen<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
+        isa.widen_f16(&halves(bytes))
+    }
+}
+
+impl Float for Bf16 {
+    const BYTES: usize = 2;
+    const MINUS_ZERO: &'static [u8] = &[0, 0x80];
+    #[inline(always)]
+    fn widen<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
+        isa.widen_bf16(&halves(bytes))
+    }
+}
+
+#[inline(always)]
+fn halves(bytes: &[u8]) -> [u16; LANES] {
+    let bytes: &[u8; 2 * LANES] = bytes.first_chunk().expect("32 bytes");
+    let words = bytes.as_chunks::<2>().0;
+    core::array::from_fn(|i| u16::from_le_bytes(words[i]))
+}
+
+#[inline(always)]
+fn load_f32<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
+    let bytes: &[u8; 4 * LANES] = bytes.first_chunk().expect("64 bytes");
+    let words = bytes.as_chunks::<4>().0;
+    isa.load(&core::array::from_fn(|i| f32::from_le_bytes(words[i])))
+}
+
+/// As [`super::Product`] says, for one format.
+#[inline(always)]
+pub(super) fn float_product<S: Isa, W: Float>(
+    isa: S,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    list: &[u32],
+    out: &mut [Line],
+) {
+    isa.prefetch(weight.ahead);
+    let (fours, rest) = list.as_chunks::<4>();
+    for (i, list) in fours.iter().enumerate() {
+        for first in (0..TILE_ROWS).step_by(4) {
+            let sums = dots::<S, W, 4, 4>(isa, weight, first, activations, list);
+            for (x, sums) in sums.as_chunks::<4>().0.iter().enumerate() {
+                out[4 * i + x].0[first..first + 4].copy_from_slice(sums);
+            }
+        }
+    }
+    let done = 4 * fours.len();
+    for (list, out) in rest.iter().zip(&mut out[done..]) {
+        out.0 = dots::<S, W, 16, 1>(isa, weight, 0, activations, &[*list]);
+    }
+}
+
+/// Dots of `M` weight rows from `first` on with `X` rows of activations, `M * X == 16`: dot
+/// `x * M + m` is that of weight row `first + m` and row `list[x]`.
+#[inline(always)]
+fn dots<S: Isa, W: Float, const M: usize, const X: usize>(
+    isa: S,
+    weight: &TileRows<'_>,
+    first: usize,
+    activations: &Activations<'_>,
+    list: &[u32; X],
+) -> [f32; 16] {
+    let last = weight.bytes.len() / weight.row_bytes - 1;
+    let mut sums = [isa.splat(0.0); 16];
+    for step in 0..weight.elems.div_ceil(RECORD_ELEMS) {
+        let elems = (weight.elems - step * RECORD_ELEMS).min(RECORD_ELEMS);
+        let x: [&FloatRecord; X] = list.map(|row| activations.plain(step, row as usize));
+        let w: [&[u8]; M] = core::array::from_fn(|m| {
+            let at = (first + m).min(last) * weight.row_bytes + step * RECORD_ELEMS * W::BYTES;
+            &weight.bytes[at..][..elems * W::BYTES]
+        });
+        for c in 0..elems / LANES {
+            let xs = x.map(|x| load_f32(isa, &x[4 * LANES * c..]));
+            for (m, w) in w.iter().enumerate() {
+                let w = W::widen(isa, &w[LANES * W::BYTES * c..]);
+                for (x, value) in xs.iter().enumerate() {
+                    sums[x * M + m] = isa.fma(w, *value, sums[x * M + m]);
+                }
+            }
+        }
+        if !elems.is_multiple_of(LANES) {
+            for (m, w) in w.iter().enumerate() {
+                for (x, record) in x.iter().enumerate() {
+                    let sum = &mut sums[x * M + m];
+                    *sum = add_tail::<S, W>(isa, w, record, elems, *sum);
+                }
+            }
+        }
+    }
+    isa.array(isa.tree_16(&sums))
+}
+
+/// Adds the last `elems % 16` products. Absent weights are -0 and absent activations +0: their
+/// product, -0, leaves every lane as it is.
+#[inline(always)]
+fn add_tail<S: Isa, W: Float>(
+    isa: S,
+    weight: &[u8],
+    record: &FloatRecord,
+    elems: usize,
+    sum: S::F,
+) -> S::F {
+    let whole = elems / LANES * LANES;
+    let mut w = [0; 4 * LANES];
+    for bytes in w.chunks_exact_mut(W::BYTES) {
+        bytes.copy_from_slice(W::MINUS_ZERO);
+    }
+    let tail = &weight[whole * W::BYTES..];
+    w[..tail.len()].copy_from_slice(tail);
+    let mut x = [0; 4 * LANES];
+    let tail = &record[4 * whole..4 * elems];
+    x[..tail.len()].copy_from_slice(tail);
+    isa.fma(W::widen(isa, &w), load_f32(isa, &x), sum)
+}

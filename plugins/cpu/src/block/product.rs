@@ -1,0 +1,178 @@
+//! The product of sixteen weight rows with rows of activations: loops over steps and rows, once for
+//! all quantised formats.
+
+use super::float::{Bf16, F16, F32, Float, float_product};
+use super::q4_0::Q4_0;
+use super::q4_k::Q4K;
+use super::q5_k::Q5K;
+use super::q6_k::Q6K;
+use super::q8_0::Q8_0;
+use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
+use super::{Block, Tile};
+use crate::isa::{Isa, LANES};
+use guild_sdk::abi::abi::{
+    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_Q4_0, GUILD_FORMAT_Q4_K,
+    GUILD_FORMAT_Q5_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+};
+
+/// Weight rows of one tile.
+pub const TILE_ROWS: usize = LANES;
+/// Rows of activations that one product takes at most: their sums stay in the nearest cache, and
+/// unpacking a tile costs little beside multiplying with so many.
+pub const CHUNK_ROWS: usize = 64;
+/// Bytes of a step of the widest format, `ggml.q8_0`.
+const STEP_BYTES_MAX: usize = 8 * 34;
+
+/// One row's outputs of a tile.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Line(pub [f32; LANES]);
+
+impl Line {
+    /// No outputs yet.
+    pub const ZERO: Line = Line([0.0; LANES]);
+}
+
+/// Up to sixteen weight rows without gaps.
+#[derive(Clone, Copy)]
+pub struct TileRows<'a> {
+    /// Their bytes.
+    pub bytes: &'a [u8],
+    /// Bytes of a row.
+    pub row_bytes: usize,
+    /// Elements of a row.
+    pub elems: usize,
+    /// Bytes that will be wanted next.
+    pub ahead: &'a [u8],
+}
+
+/// Writes to `out[i]` the products of the tile's rows with row `list[i]` of the activations, which
+/// have the format's rounding. Lanes beyond the tile's rows hold garbage.
+pub type Product<S> =
+    fn(S, &mut Tile<S>, &TileRows<'_>, &Activations<'_>, list: &[u32], out: &mut [Line]);
+
+/// How a weight format's activations are rounded, and its product.
+pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
+    fn quantised<S: Isa, B: Block>() -> Option<(Rounding, Product<S>)> {
+        Some((B::ROUNDING, run_quantised::<S, B>))
+    }
+    fn plain<S: Isa, W: Float>() -> Option<(Rounding, Product<S>)> {
+        Some((Rounding::None, run_float::<S, W>))
+    }
+    match format {
+        GUILD_FORMAT_F32 => plain::<S, F32>(),
+        GUILD_FORMAT_F16 => plain::<S, F16>(),
+        GUILD_FORMAT_BF16 => plain::<S, Bf16>(),
+        GUILD_FORMAT_Q4_0 => quantised::<S, Q4_0>(),
+        GUILD_FORMAT_Q8_0 => quantised::<S, Q8_0>(),
+        GUILD_FORMAT_Q4_K => quantised::<S, Q4K>(),
+        GUILD_FORMAT_Q5_K => quantised::<S, Q5K>(),
+        GUILD_FORMAT_Q6_K => quantised::<S, Q6K>(),
+        _ => None,
+    }
+}
+
+fn run_float<S: Isa, W: Float>(
+    isa: S,
+    _tile: &mut Tile<S>,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    list: &[u32],
+    out: &mut [Line],
+) {
+    isa.vectorize(|isa| float_product::<S, W>(isa, weight, activations, list, out));
+}
+
+fn run_quantised<S: Isa, B: Block>(
+    isa: S,
+    tile: &mut Tile<S>,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    list: &[u32],
+    out: &mut [Line],
+) {
+    isa.vectorize(|isa| quantised_product::<S, B>(isa, tile, weight, activations, list, out));
+}
+
+#[inline(always)]
+fn quantised_product<S: Isa, B: Block>(
+    isa: S,
+    tile: &mut Tile<S>,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    list: &[u32],
+    out: &mut [Line],
+) {
+    let out = &mut out[..list.len()];
+    out.fill(Line::ZERO);
+    let blocks_per_step = RECORD_ELEMS / B::BLOCK_ELEMS;
+    let blocks = weight.elems / B::BLOCK_ELEMS;
+    let steps = blocks.div_ceil(blocks_per_step);
+    let whole = weight.bytes.len() == TILE_ROWS * weight.row_bytes;
+    let ahead = weight.ahead.len() / steps.max(1) + 1;
+    for step in 0..steps {
+        let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
+        let offset = step * blocks_per_step * B::BLOCK_BYTES;
+        if whole {
+            B::unpack(isa, weight.bytes, weight.row_bytes, offset, in_step, tile);
+        } else {
+            unpack_part::<S, B>(isa, weight, offset, in_step, tile);
+        }
+        if let Some(next) = weight.ahead.get(step * ahead..) {
+            isa.prefetch(&next[..ahead.min(next.len())]);
+        }
+        let records = activations.step(step);
+        let mut done = 0;
+        if S::ROWS_AT_ONCE >= 8 {
+            done = rows::<S, B, 8>(isa, tile, in_step, records, list, out, done);
+            done = rows::<S, B, 4>(isa, tile, in_step, records, list, out, done);
+        }
+        if S::ROWS_AT_ONCE >= 2 {
+            done = rows::<S, B, 2>(isa, tile, in_step, records, list, out, done);
+        }
+        rows::<S, B, 1>(isa, tile, in_step, records, list, out, done);
+    }
+}
+
+/// Multiplies rows `done..` in groups of `R`; gives how many are done then.
+#[inline(always)]
+fn rows<S: Isa, B: Block, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    blocks: usize,
+    records: &[Record],
+    list: &[u32],
+    out: &mut [Line],
+    done: usize,
+) -> usize {
+    let lists = list[done..].as_chunks::<R>().0;
+    let outs = out[done..].as_chunks_mut::<R>().0;
+    for (list, out) in lists.iter().zip(outs) {
+        let records: [&Record; R] = list.map(|row| &records[row as usize]);
+        let mut sums: [S::F; R] = core::array::from_fn(|r| isa.load(&out[r].0));
+        B::multiply(isa, tile, blocks, records, &mut sums);
+        for (out, sum) in out.iter_mut().zip(sums) {
+            isa.store(&mut out.0, sum);
+        }
+    }
+    done + R * lists.len()
+}
+
+/// Unpacks fewer than sixteen rows; the missing ones are zero bytes, whose products nobody reads.
+#[cold]
+#[inline(never)]
+fn unpack_part<S: Isa, B: Block>(
+    isa: S,
+    weight: &TileRows<'_>,
+    offset: usize,
+    blocks: usize,
+    tile: &mut Tile<S>,
+) {
+    let mut bytes = [0; TILE_ROWS * STEP_BYTES_MAX];
+    let used = blocks * B::BLOCK_BYTES;
+    let rows = weight.bytes.chunks_exact(weight.row_bytes);
+    for (row, bytes) in rows.zip(bytes.chunks_exact_mut(STEP_BYTES_MAX)) {
+        bytes[..used].copy_from_slice(&row[offset..offset + used]);
+    }
+    isa.vectorize(|isa| B::unpack(isa, &bytes, STEP_BYTES_MAX, 0, blocks, tile));
+}

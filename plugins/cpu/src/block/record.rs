@@ -1,0 +1,221 @@
+//! Activations of one step of 256 elements, as products read them.
+//!
+//! Records of a call lie step by step, within a step row by row, so that a product that has unpacked
+//! a step's weights reads the rows in order. A rounded record has the integers and scales that
+//! `guild-quant` defines for `guild.q8_256` or `guild.q8_32` (rule 5); where the sums stand is this
+//! crate's affair:
+//!
+//! | Bytes | `q8_256` | `q8_32` |
+//! |---|---|---|
+//! | 0..256 | integers | integers |
+//! | 256..288 | sums of each 16, i16 | scale of each 32, f32 |
+//! | 288..320 | sums of each 32, i16; scale, f32 at 304 | sum of each 32, i32 |
+//!
+//! The i16 sums stand in the order 0, 2, 1, 3 within each four, as the pairs of factors do that
+//! `k_quants` splits off the packed bytes.
+
+use crate::isa::{Isa, LANES};
+use guild_numerics::convert::CANONICAL_NAN_F32;
+
+/// Elements of one step.
+pub const RECORD_ELEMS: usize = 256;
+/// Bytes of a rounded record.
+pub const RECORD_BYTES: usize = 320;
+/// One row's activations of one step, rounded.
+pub type Record = [u8; RECORD_BYTES];
+/// One row's activations of one step as they are: 256 f32, little-endian.
+pub type FloatRecord = [u8; 4 * RECORD_ELEMS];
+
+const SUMS_16_AT: usize = 256;
+const SUMS_32_AT: usize = 288;
+const SCALE_AT: usize = 304;
+const SMALL_SCALES_AT: usize = 256;
+const SMALL_SUMS_AT: usize = 288;
+/// Where sum `i` of four stands.
+const PAIR_ORDER: [usize; 4] = [0, 2, 1, 3];
+/// Magnitudes below this become an all-zero block: 2^-100.
+const AMAX_MIN: f32 = f32::from_bits((127 - 100) << 23);
+
+/// What a weight format wants its activations to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// As they are.
+    None,
+    /// `guild.q8_32`.
+    Q8_32,
+    /// `guild.q8_256`.
+    Q8_256,
+}
+
+impl Rounding {
+    /// Bytes of a record.
+    #[must_use]
+    pub const fn record_bytes(self) -> usize {
+        match self {
+            Rounding::None => 4 * RECORD_ELEMS,
+            Rounding::Q8_32 | Rounding::Q8_256 => RECORD_BYTES,
+        }
+    }
+}
+
+/// Activations of one rounding: records `[steps][rows]`.
+#[derive(Clone, Copy)]
+pub struct Activations<'a> {
+    /// Rows of each step.
+    pub rows: usize,
+    /// The records' bytes.
+    pub records: &'a [u8],
+}
+
+impl<'a> Activations<'a> {
+    /// The rounded records of one step.
+    ///
+    /// # Panics
+    /// When there is no such step.
+    #[inline(always)]
+    pub(super) fn step(&self, step: usize) -> &'a [Record] {
+        &self.records.as_chunks().0[step * self.rows..][..self.rows]
+    }
+
+    /// One row's plain record of one step.
+    ///
+    /// # Panics
+    /// When there is no such row or step.
+    #[inline(always)]
+    pub(super) fn plain(&self, step: usize, row: usize) -> &'a FloatRecord {
+        &self.records.as_chunks().0[step * self.rows..][..self.rows][row]
+    }
+}
+
+/// The word at `at`.
+#[inline(always)]
+pub(super) fn word(record: &Record, at: usize) -> i32 {
+    i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+}
+
+/// Word `pair` of the sums of each 16.
+#[inline(always)]
+pub(super) fn pair_of_16(record: &Record, pair: usize) -> i32 {
+    word(record, SUMS_16_AT + 4 * pair)
+}
+
+/// Word `pair` of the sums of each 32.
+#[inline(always)]
+pub(super) fn pair_of_32(record: &Record, pair: usize) -> i32 {
+    word(record, SUMS_32_AT + 4 * pair)
+}
+
+/// The scale of a `q8_256` record.
+#[inline(always)]
+pub(super) fn scale(record: &Record) -> f32 {
+    f32::from_bits(word(record, SCALE_AT).cast_unsigned())
+}
+
+/// The scale of block `block` of a `q8_32` record.
+#[inline(always)]
+pub(super) fn small_scale(record: &Record, block: usize) -> f32 {
+    f32::from_bits(word(record, SMALL_SCALES_AT + 4 * block).cast_unsigned())
+}
+
+/// The sum of block `block` of a `q8_32` record.
+#[inline(always)]
+pub(super) fn small_sum(record: &Record, block: usize) -> i32 {
+    word(record, SMALL_SUMS_AT + 4 * block)
+}
+
+/// Writes up to 256 activations, whole blocks of the format; the rest of the record keeps old bytes.
+///
+/// # Panics
+/// When `record` isn't [`Rounding::record_bytes`] long, or `x` is longer or not whole blocks.
+#[inline(always)]
+pub fn write_record<S: Isa>(isa: S, rounding: Rounding, x: &[f32], record: &mut [u8]) {
+    match rounding {
+        Rounding::None => {
+            for (x, bytes) in x.iter().zip(record.as_chunks_mut::<4>().0) {
+                *bytes = x.to_le_bytes();
+            }
+        }
+        Rounding::Q8_32 => round_small(isa, x, rounded(record)),
+        Rounding::Q8_256 => round_large(isa, x, rounded(record)),
+    }
+}
+
+#[inline(always)]
+fn rounded(record: &mut [u8]) -> &mut Record {
+    record.try_into().expect("a record has its format's length")
+}
+
+#[inline(always)]
+fn round_large<S: Isa>(isa: S, x: &[f32], record: &mut Record) {
+    assert!(x.len() == RECORD_ELEMS, "a whole block of 256");
+    let scale = round_block(isa, x, &mut record[..RECORD_ELEMS]);
+    let mut sums = [0i16; 16];
+    for (sum, q) in sums
+        .iter_mut()
+        .zip(record[..RECORD_ELEMS].as_chunks::<16>().0)
+    {
+        *sum = q.iter().map(|&q| i16::from(q.cast_signed())).sum();
+    }
+    for (i, sum) in sums.iter().enumerate() {
+        let at = SUMS_16_AT + 2 * (i / 4 * 4 + PAIR_ORDER[i % 4]);
+        record[at..at + 2].copy_from_slice(&sum.to_le_bytes());
+    }
+    for (i, pair) in sums.as_chunks::<2>().0.iter().enumerate() {
+        let at = SUMS_32_AT + 2 * (i / 4 * 4 + PAIR_ORDER[i % 4]);
+        record[at..at + 2].copy_from_slice(&(pair[0] + pair[1]).to_le_bytes());
+    }
+    record[SCALE_AT..SCALE_AT + 4].copy_from_slice(&scale.to_le_bytes());
+}
+
+#[inline(always)]
+fn round_small<S: Isa>(isa: S, x: &[f32], record: &mut Record) {
+    assert!(
+        x.len() <= RECORD_ELEMS && x.len().is_multiple_of(32),
+        "whole blocks of 32"
+    );
+    for (i, x) in x.as_chunks::<32>().0.iter().enumerate() {
+        let q = &mut record[32 * i..][..32];
+        let scale = round_block(isa, x, q);
+        let sum: i32 = q.iter().map(|&q| i32::from(q.cast_signed())).sum();
+        let (scale_at, sum_at) = (SMALL_SCALES_AT + 4 * i, SMALL_SUMS_AT + 4 * i);
+        record[scale_at..scale_at + 4].copy_from_slice(&scale.to_le_bytes());
+        record[sum_at..sum_at + 4].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+/// Rounds one block by rule 5 and gives its scale. `x` and `q` have whole vectors of one length.
+#[inline(always)]
+fn round_block<S: Isa>(isa: S, x: &[f32], q: &mut [u8]) -> f32 {
+    let x = x.as_chunks::<LANES>().0;
+    let q = q.as_chunks_mut::<LANES>().0;
+    let zero = isa.splat(0.0);
+    let (mut largest, mut strange) = (zero, zero);
+    for x in x {
+        let x = isa.load(x);
+        let magnitude = isa.abs(x);
+        largest = isa.select(isa.greater(magnitude, largest), magnitude, largest);
+        // 0 for a finite value, NaN for the others.
+        strange = isa.add(strange, isa.sub(x, x));
+    }
+    let amax = isa
+        .array(largest)
+        .into_iter()
+        .fold(0.0f32, |m, x| if x > m { x } else { m });
+    if isa.tree(strange).is_nan() {
+        q.as_flattened_mut().fill(0);
+        return CANONICAL_NAN_F32;
+    }
+    if amax < AMAX_MIN {
+        q.as_flattened_mut().fill(0);
+        return 0.0;
+    }
+    let inverse = isa.splat(127.0 / amax);
+    let (top, bottom) = (isa.splat(127.0), isa.splat(-127.0));
+    for (x, q) in x.iter().zip(q) {
+        let y = isa.round(isa.mul(isa.load(x), inverse));
+        let y = isa.select(isa.greater(y, top), top, y);
+        let y = isa.select(isa.greater(bottom, y), bottom, y);
+        isa.store_bytes(q, y);
+    }
+    amax / 127.0
+}

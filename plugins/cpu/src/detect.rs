@@ -1,0 +1,257 @@
+//! Which instruction sets this process may use: what CPUID reports *and* the operating system saves.
+//!
+//! A processor's feature bit isn't enough: unless the system saves the wide registers on a task
+//! switch (XCR0), using them faults or loses data. [`decide`] is a pure function of the raw register
+//! values, so that it is tested without the hardware.
+
+#[cfg(target_arch = "x86_64")]
+use crate::isa::{Avx2, Avx512};
+
+/// The environment variable that forces one set: `portable`, `avx2`, `avx512` or `avx512vnni`.
+pub const FORCE_VARIABLE: &str = "GUILD_CPU_ISA";
+
+/// An instruction set that kernels are built for, in ascending order of preference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IsaName {
+    /// Plain Rust.
+    Portable,
+    /// AVX2, FMA, F16C.
+    Avx2,
+    /// AVX-512 F, BW, DQ, VL.
+    Avx512,
+    /// AVX-512 as above, and VNNI.
+    Avx512Vnni,
+}
+
+impl IsaName {
+    /// Every set, in ascending order of preference.
+    pub const ALL: [IsaName; 4] = [
+        IsaName::Portable,
+        IsaName::Avx2,
+        IsaName::Avx512,
+        IsaName::Avx512Vnni,
+    ];
+
+    /// The name in implementation ids and in [`FORCE_VARIABLE`].
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match self {
+            IsaName::Portable => "portable",
+            IsaName::Avx2 => "avx2",
+            IsaName::Avx512 => "avx512",
+            IsaName::Avx512Vnni => "avx512vnni",
+        }
+    }
+
+    /// The set with this name.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<IsaName> {
+        IsaName::ALL.into_iter().find(|name| name.text() == text)
+    }
+}
+
+/// The raw values that a decision rests on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    /// CPUID leaf 1, ECX.
+    leaf_1_ecx: u32,
+    /// CPUID leaf 7, sub-leaf 0, EBX.
+    leaf_7_ebx: u32,
+    /// CPUID leaf 7, sub-leaf 0, ECX.
+    leaf_7_ecx: u32,
+    /// Extended control register 0; 0 where the system doesn't use XSAVE.
+    xcr0: u64,
+}
+
+const FMA: u32 = 1 << 12;
+const OSXSAVE: u32 = 1 << 27;
+const F16C: u32 = 1 << 29;
+const AVX2: u32 = 1 << 5;
+/// F, DQ, BW, VL.
+const AVX512: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
+const VNNI: u32 = 1 << 11;
+/// XMM and YMM state.
+const XCR0_AVX: u64 = 0b110;
+/// Besides: mask registers, upper halves of ZMM 0 to 15, ZMM 16 to 31.
+const XCR0_AVX512: u64 = XCR0_AVX | 0b1110_0000;
+
+/// The best set for these registers; every lesser one is usable too.
+fn decide(registers: Registers) -> IsaName {
+    let has = |value: u32, bits: u32| value & bits == bits;
+    let saves = |bits: u64| registers.xcr0 & bits == bits;
+    let avx2 = has(registers.leaf_1_ecx, FMA | OSXSAVE | F16C)
+        && has(registers.leaf_7_ebx, AVX2)
+        && saves(XCR0_AVX);
+    let avx512 = avx2 && has(registers.leaf_7_ebx, AVX512) && saves(XCR0_AVX512);
+    match (avx2, avx512, has(registers.leaf_7_ecx, VNNI)) {
+        (_, true, true) => IsaName::Avx512Vnni,
+        (_, true, false) => IsaName::Avx512,
+        (true, false, _) => IsaName::Avx2,
+        (false, ..) => IsaName::Portable,
+    }
+}
+
+/// What this machine offers.
+#[derive(Clone, Copy, Debug)]
+pub struct Detected {
+    best: IsaName,
+}
+
+impl Detected {
+    /// Asks the processor.
+    #[must_use]
+    pub fn new() -> Detected {
+        Detected {
+            best: decide(registers()),
+        }
+    }
+
+    /// The best set of this machine.
+    #[must_use]
+    pub fn best(self) -> IsaName {
+        self.best
+    }
+
+    /// Whether this machine has the set.
+    #[must_use]
+    pub fn has(self, name: IsaName) -> bool {
+        name <= self.best
+    }
+
+    /// The token of AVX2.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn avx2(self) -> Option<Avx2> {
+        // SAFETY: `decide` saw the features and the system's support for their registers.
+        self.has(IsaName::Avx2).then(|| unsafe { Avx2::new() })
+    }
+
+    /// The token of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn avx512(self) -> Option<Avx512<false>> {
+        // SAFETY: as above.
+        self.has(IsaName::Avx512).then(|| unsafe { Avx512::new() })
+    }
+
+    /// The token of AVX-512 with VNNI.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn avx512_vnni(self) -> Option<Avx512<true>> {
+        // SAFETY: as above.
+        self.has(IsaName::Avx512Vnni)
+            .then(|| unsafe { Avx512::new() })
+    }
+}
+
+impl Default for Detected {
+    fn default() -> Self {
+        Detected::new()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers() -> Registers {
+    use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+
+    #[target_feature(enable = "xsave")]
+    fn xcr0() -> u64 {
+        // SAFETY: register 0 exists wherever the instruction does.
+        unsafe { _xgetbv(0) }
+    }
+
+    if __cpuid(0).eax < 7 {
+        return Registers::default();
+    }
+    let (leaf_1, leaf_7) = (__cpuid(1), __cpuid_count(7, 0));
+    let xcr0 = if leaf_1.ecx & OSXSAVE == 0 {
+        0
+    } else {
+        // SAFETY: OSXSAVE says that the instruction exists and that the system has enabled it.
+        unsafe { xcr0() }
+    };
+    Registers {
+        leaf_1_ecx: leaf_1.ecx,
+        leaf_7_ebx: leaf_7.ebx,
+        leaf_7_ecx: leaf_7.ecx,
+        xcr0,
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn registers() -> Registers {
+    Registers::default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FULL: Registers = Registers {
+        leaf_1_ecx: FMA | OSXSAVE | F16C,
+        leaf_7_ebx: AVX2 | AVX512,
+        leaf_7_ecx: VNNI,
+        xcr0: XCR0_AVX512,
+    };
+
+    #[test]
+    fn a_set_needs_every_feature_bit() {
+        assert_eq!(decide(FULL), IsaName::Avx512Vnni);
+        assert_eq!(
+            decide(Registers {
+                leaf_7_ecx: 0,
+                ..FULL
+            }),
+            IsaName::Avx512
+        );
+        for bit in [16, 17, 30, 31] {
+            let leaf_7_ebx = FULL.leaf_7_ebx & !(1 << bit);
+            assert_eq!(decide(Registers { leaf_7_ebx, ..FULL }), IsaName::Avx2);
+        }
+        for bit in [12, 27, 29] {
+            let leaf_1_ecx = FULL.leaf_1_ecx & !(1 << bit);
+            assert_eq!(decide(Registers { leaf_1_ecx, ..FULL }), IsaName::Portable);
+        }
+        let leaf_7_ebx = AVX512;
+        assert_eq!(decide(Registers { leaf_7_ebx, ..FULL }), IsaName::Portable);
+    }
+
+    #[test]
+    fn a_set_needs_its_registers_saved() {
+        for bit in [5, 6, 7] {
+            let xcr0 = XCR0_AVX512 & !(1 << bit);
+            assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Avx2);
+        }
+        for bit in [1, 2] {
+            let xcr0 = XCR0_AVX512 & !(1 << bit);
+            assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Portable);
+        }
+        assert_eq!(decide(Registers { xcr0: 0, ..FULL }), IsaName::Portable);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_decision_agrees_with_the_standard_library() {
+        let detected = Detected::new();
+        let avx2 = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c");
+        let avx512 = avx2
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        assert_eq!(detected.avx2().is_some(), avx2);
+        assert_eq!(detected.avx512().is_some(), avx512);
+        let vnni = avx512 && is_x86_feature_detected!("avx512vnni");
+        assert_eq!(detected.avx512_vnni().is_some(), vnni);
+    }
+
+    #[test]
+    fn names_parse_back() {
+        for name in IsaName::ALL {
+            assert_eq!(IsaName::parse(name.text()), Some(name));
+        }
+        assert_eq!(IsaName::parse("sse2"), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! Instruction sets behind one trait: kernels are written once over [`Isa`].
+//!
+//! A logical vector has 16 f32 lanes, or 64 bytes of integers. AVX-512 holds it in one register,
+//! AVX2 in two, the portable set in an array. Every method gives the same bits in every set, so a
+//! kernel's result doesn't depend on the one that runs it. Unsafe code of the kernels stands in this
+//! module alone.
+//!
+//! | File | Holds |
+//! |---|---|
+//! | `portable` | plain Rust arrays; every processor |
+//! | `avx2` | AVX2 with FMA and F16C |
+//! | `avx512` | AVX-512 F, BW, DQ, VL, and with it VNNI |
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
+pub use portable::Portable;
+
+use guild_numerics::lanes::Lanes;
+use guild_numerics::reduce::lane_tree;
+
+/// f32 lanes of a logical vector.
+pub const LANES: usize = 16;
+
+/// An instruction set. A value of the type is the proof that the processor has it.
+///
+/// Integer vectors `V` are 64 bytes without a type: a method's name says how it reads them.
+pub trait Isa: Lanes + Send + Sync + 'static {
+    /// 64 bytes: 16 i32, 32 i16 or 64 bytes.
+    type V: Copy;
+    /// Rows of activations that are multiplied at once; as many as the registers hold.
+    const ROWS_AT_ONCE: usize;
+    /// What [`Isa::signed_weights`] adds to each byte.
+    const SIGNED_OFFSET: i32;
+
+    /// Runs `task` with this set's instructions enabled. What `task` calls must be inlined into it:
+    /// `#[inline(always)]`.
+    fn vectorize<R>(self, task: impl FnOnce(Self) -> R) -> R;
+
+    /// The 16 values.
+    fn load(self, x: &[f32; LANES]) -> Self::F;
+    /// Writes the 16 lanes.
+    fn store(self, y: &mut [f32; LANES], x: Self::F);
+    /// 16 F16 numbers, widened exactly; a NaN stays some NaN.
+    fn widen_f16(self, x: &[u16; LANES]) -> Self::F;
+    /// 16 BF16 numbers, widened exactly; a NaN stays some NaN.
+    fn widen_bf16(self, x: &[u16; LANES]) -> Self::F;
+    /// Rounds to F16, to nearest, ties to even; NaN becomes the canonical one.
+    fn narrow_f16(self, y: &mut [u16; LANES], x: Self::F);
+    /// Writes lanes that hold integers in -128..=127 as bytes.
+    fn store_bytes(self, y: &mut [u8; LANES], x: Self::F);
+    /// The lane tree of rule 2 in each of 16 vectors: lane `i` of the result is the sum of `x[i]`.
+    fn tree_16(self, x: &[Self::F; 16]) -> Self::F;
+
+    /// Each i32 as f32, rounded to nearest, ties to even.
+    fn float(self, x: Self::V) -> Self::F;
+    /// The F16 number in the low half of each i32, widened.
+    fn float_f16(self, x: Self::V) -> Self::F;
+    /// `value` in every i32.
+    fn splat_i32(self, value: i32) -> Self::V;
+    /// The 16 words.
+    fn load_i32(self, x: &[u32; LANES]) -> Self::V;
+    /// Four columns of words from 16 rows: word `i` of column `c` is the four bytes at
+    /// `i * stride + offset + 4 * c`.
+    ///
+    /// # Panics
+    /// When a row's 16 bytes aren't inside `bytes`.
+    fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [Self::V; 4];
+    /// Bitwise and.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise or.
+    fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Each i32 shifted left.
+    fn shl<const N: u32>(self, a: Self::V) -> Self::V;
+    /// Each u32 shifted right.
+    fn shr<const N: u32>(self, a: Self::V) -> Self::V;
+    /// Each i32 shifted right, keeping its sign.
+    fn sar<const N: u32>(self, a: Self::V) -> Self::V;
+    /// Each i16 shifted left.
+    fn shl_i16<const N: u32>(self, a: Self::V) -> Self::V;
+    /// Each i16 shifted right, keeping its sign.
+    fn sar_i16<const N: u32>(self, a: Self::V) -> Self::V;
+    /// i32 sums.
+    fn add_i32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// i32 differences.
+    fn sub_i32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The low halves of i32 products.
+    fn mul_i32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `sum + u . s` for each group of four bytes. `u` is unsigned and at most 129, `s` signed and
+    /// above -128, so that no 16-bit intermediate saturates.
+    fn dot_unsigned(self, sum: Self::V, u: Self::V, s: Self::V) -> Self::V;
+    /// Signed weight bytes in the form that [`Isa::dot_signed`] takes.
+    fn signed_weights(self, w: Self::V) -> Self::V;
+    /// `sum + (w + SIGNED_OFFSET) . s` for each group of four bytes; `w` went through
+    /// [`Isa::signed_weights`], `s` is above -128.
+    fn dot_signed(self, sum: Self::V, w: Self::V, s: Self::V) -> Self::V;
+    /// `sum + a . b` for each group of two i16.
+    fn dot_i16(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
+    /// Asks for the cache lines of `bytes` ahead of their use.
+    fn prefetch(self, bytes: &[u8]);
+
+    /// The lanes as an array.
+    #[inline(always)]
+    fn array(self, x: Self::F) -> [f32; LANES] {
+        let mut y = [0.0; LANES];
+        self.store(&mut y, x);
+        y
+    }
+
+    /// The lane tree of rule 2.
+    #[inline(always)]
+    fn tree(self, x: Self::F) -> f32 {
+        lane_tree(self.array(x))
+    }
+
+    /// Up to 16 values; lanes without one are +0.
+    #[inline(always)]
+    fn load_part(self, x: &[f32]) -> Self::F {
+        if let Some(x) = x.first_chunk() {
+            return self.load(x);
+        }
+        let mut whole = [0.0; LANES];
+        whole[..x.len()].copy_from_slice(x);
+        self.load(&whole)
+    }
+
+    /// Writes as many lanes as `y` has room for.
+    #[inline(always)]
+    fn store_part(self, y: &mut [f32], x: Self::F) {
+        if let Some(y) = y.first_chunk_mut() {
+            return self.store(y, x);
+        }
+        let len = y.len();
+        y.copy_from_slice(&self.array(x)[..len]);
+    }
+}

@@ -1,0 +1,369 @@
+//! AVX2 with FMA and F16C. A logical vector is two registers.
+
+use super::{Isa, LANES};
+use core::arch::x86_64::*;
+use guild_numerics::convert::CANONICAL_NAN_F32;
+use guild_numerics::lanes::Lanes;
+
+/// The token of AVX2, FMA and F16C.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+impl Avx2 {
+    /// The token.
+    ///
+    /// # Safety
+    /// The processor has AVX2, FMA and F16C, and the system saves their registers.
+    pub(crate) const unsafe fn new() -> Self {
+        Avx2(())
+    }
+}
+
+type F = [__m256; 2];
+type V = [__m256i; 2];
+
+/// Calls an intrinsic on both registers of each operand.
+macro_rules! both {
+    ($function:path, $($operand:expr),+) => {
+        // SAFETY: `self` is a token of this set, so the processor has the instruction; whoever made
+        // the token by `new` vouched for that.
+        unsafe { [$function($($operand[0]),+), $function($($operand[1]),+)] }
+    };
+}
+
+/// Calls intrinsics.
+macro_rules! have {
+    ($body:expr) => {
+        // SAFETY: the token as in `both`. Pointers come from references to arrays of the size that
+        // is loaded or stored, and the accesses need no alignment.
+        unsafe { $body }
+    };
+}
+
+impl Lanes for Avx2 {
+    type F = F;
+    type Mask = F;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> F {
+        have!([_mm256_set1_ps(value); 2])
+    }
+    #[inline(always)]
+    fn add(self, a: F, b: F) -> F {
+        both!(_mm256_add_ps, a, b)
+    }
+    #[inline(always)]
+    fn sub(self, a: F, b: F) -> F {
+        both!(_mm256_sub_ps, a, b)
+    }
+    #[inline(always)]
+    fn mul(self, a: F, b: F) -> F {
+        both!(_mm256_mul_ps, a, b)
+    }
+    #[inline(always)]
+    fn div(self, a: F, b: F) -> F {
+        both!(_mm256_div_ps, a, b)
+    }
+    #[inline(always)]
+    fn sqrt(self, a: F) -> F {
+        both!(_mm256_sqrt_ps, a)
+    }
+    #[inline(always)]
+    fn fma(self, a: F, b: F, c: F) -> F {
+        both!(_mm256_fmadd_ps, a, b, c)
+    }
+    #[inline(always)]
+    fn abs(self, a: F) -> F {
+        let sign = self.splat(-0.0);
+        both!(_mm256_andnot_ps, sign, a)
+    }
+    #[inline(always)]
+    fn neg(self, a: F) -> F {
+        let sign = self.splat(-0.0);
+        both!(_mm256_xor_ps, a, sign)
+    }
+    #[inline(always)]
+    fn round(self, a: F) -> F {
+        both!(
+            _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>,
+            a
+        )
+    }
+    #[inline(always)]
+    fn exp2_integer(self, a: F) -> F {
+        let integer = both!(_mm256_cvtps_epi32, a);
+        let exponent = self.shl::<23>(self.add_i32(integer, self.splat_i32(127)));
+        both!(_mm256_castsi256_ps, exponent)
+    }
+    #[inline(always)]
+    fn greater(self, a: F, b: F) -> F {
+        both!(_mm256_cmp_ps::<_CMP_GT_OQ>, a, b)
+    }
+    #[inline(always)]
+    fn is_nan(self, a: F) -> F {
+        both!(_mm256_cmp_ps::<_CMP_UNORD_Q>, a, a)
+    }
+    #[inline(always)]
+    fn select(self, mask: F, yes: F, no: F) -> F {
+        both!(_mm256_blendv_ps, no, yes, mask)
+    }
+}
+
+impl Isa for Avx2 {
+    type V = V;
+    const ROWS_AT_ONCE: usize = 2;
+    const SIGNED_OFFSET: i32 = 0;
+
+    fn vectorize<R>(self, task: impl FnOnce(Self) -> R) -> R {
+        have!(run(self, task))
+    }
+
+    #[inline(always)]
+    fn load(self, x: &[f32; LANES]) -> F {
+        have!([
+            _mm256_loadu_ps(x.as_ptr()),
+            _mm256_loadu_ps(x[8..].as_ptr())
+        ])
+    }
+    #[inline(always)]
+    fn store(self, y: &mut [f32; LANES], x: F) {
+        have!({
+            _mm256_storeu_ps(y.as_mut_ptr(), x[0]);
+            _mm256_storeu_ps(y[8..].as_mut_ptr(), x[1]);
+        });
+    }
+    #[inline(always)]
+    fn widen_f16(self, x: &[u16; LANES]) -> F {
+        have!([
+            _mm256_cvtph_ps(_mm_loadu_si128(x.as_ptr().cast())),
+            _mm256_cvtph_ps(_mm_loadu_si128(x[8..].as_ptr().cast())),
+        ])
+    }
+    #[inline(always)]
+    fn widen_bf16(self, x: &[u16; LANES]) -> F {
+        let words = have!([
+            _mm256_cvtepu16_epi32(_mm_loadu_si128(x.as_ptr().cast())),
+            _mm256_cvtepu16_epi32(_mm_loadu_si128(x[8..].as_ptr().cast())),
+        ]);
+        let words = self.shl::<16>(words);
+        both!(_mm256_castsi256_ps, words)
+    }
+    #[inline(always)]
+    fn narrow_f16(self, y: &mut [u16; LANES], x: F) {
+        let x = self.select(self.is_nan(x), self.splat(CANONICAL_NAN_F32), x);
+        let halves = both!(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>, x);
+        have!({
+            _mm_storeu_si128(y.as_mut_ptr().cast(), halves[0]);
+            _mm_storeu_si128(y[8..].as_mut_ptr().cast(), halves[1]);
+        });
+    }
+    #[inline(always)]
+    fn store_bytes(self, y: &mut [u8; LANES], x: F) {
+        let words = both!(_mm256_cvtps_epi32, x);
+        have!({
+            let pairs = low_halves(_mm256_packs_epi32(words[0], words[1]));
+            let bytes = _mm256_packs_epi16(pairs, pairs);
+            let bytes = _mm256_permute4x64_epi64::<0b10_00>(bytes);
+            _mm_storeu_si128(y.as_mut_ptr().cast(), _mm256_castsi256_si128(bytes));
+        });
+    }
+    #[inline(always)]
+    fn tree_16(self, x: &[F; 16]) -> F {
+        let half = |first: usize| {
+            // Distance 8 is between the two registers. Rows `i` and `i + 4` then share a register.
+            let pairs: [__m256; 4] = core::array::from_fn(|i| {
+                let (a, b) = (x[first + i], x[first + i + 4]);
+                have!(distance_4(
+                    _mm256_add_ps(a[0], a[1]),
+                    _mm256_add_ps(b[0], b[1])
+                ))
+            });
+            let [a, b, c, d] = pairs;
+            have!(distance_1(distance_2(a, b), distance_2(c, d)))
+        };
+        [half(0), half(8)]
+    }
+
+    #[inline(always)]
+    fn float(self, x: V) -> F {
+        both!(_mm256_cvtepi32_ps, x)
+    }
+    #[inline(always)]
+    fn float_f16(self, x: V) -> F {
+        let low = self.and(x, self.splat_i32(0xffff));
+        let halves = have!(low_halves(_mm256_packus_epi32(low[0], low[1])));
+        have!([
+            _mm256_cvtph_ps(_mm256_castsi256_si128(halves)),
+            _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(halves)),
+        ])
+    }
+    #[inline(always)]
+    fn splat_i32(self, value: i32) -> V {
+        have!([_mm256_set1_epi32(value); 2])
+    }
+    #[inline(always)]
+    fn load_i32(self, x: &[u32; LANES]) -> V {
+        have!([
+            _mm256_loadu_si256(x.as_ptr().cast()),
+            _mm256_loadu_si256(x[8..].as_ptr().cast()),
+        ])
+    }
+    #[inline(always)]
+    fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [V; 4] {
+        assert!(
+            offset + 15 * stride + 16 <= bytes.len(),
+            "16 bytes of each row are there"
+        );
+        let row = |i: usize| bytes.as_ptr().wrapping_add(offset + i * stride);
+        // SAFETY: the token as above; rows 0 to 15 have 16 readable bytes by the assertion.
+        let (low, high) = unsafe {
+            (
+                columns(row(0), row(4), stride),
+                columns(row(8), row(12), stride),
+            )
+        };
+        core::array::from_fn(|column| [low[column], high[column]])
+    }
+    #[inline(always)]
+    fn and(self, a: V, b: V) -> V {
+        both!(_mm256_and_si256, a, b)
+    }
+    #[inline(always)]
+    fn or(self, a: V, b: V) -> V {
+        both!(_mm256_or_si256, a, b)
+    }
+    #[inline(always)]
+    fn shl<const N: u32>(self, a: V) -> V {
+        let count = have!(_mm_cvtsi32_si128(N.cast_signed()));
+        have!([_mm256_sll_epi32(a[0], count), _mm256_sll_epi32(a[1], count)])
+    }
+    #[inline(always)]
+    fn shr<const N: u32>(self, a: V) -> V {
+        let count = have!(_mm_cvtsi32_si128(N.cast_signed()));
+        have!([_mm256_srl_epi32(a[0], count), _mm256_srl_epi32(a[1], count)])
+    }
+    #[inline(always)]
+    fn sar<const N: u32>(self, a: V) -> V {
+        let count = have!(_mm_cvtsi32_si128(N.cast_signed()));
+        have!([_mm256_sra_epi32(a[0], count), _mm256_sra_epi32(a[1], count)])
+    }
+    #[inline(always)]
+    fn shl_i16<const N: u32>(self, a: V) -> V {
+        let count = have!(_mm_cvtsi32_si128(N.cast_signed()));
+        have!([_mm256_sll_epi16(a[0], count), _mm256_sll_epi16(a[1], count)])
+    }
+    #[inline(always)]
+    fn sar_i16<const N: u32>(self, a: V) -> V {
+        let count = have!(_mm_cvtsi32_si128(N.cast_signed()));
+        have!([_mm256_sra_epi16(a[0], count), _mm256_sra_epi16(a[1], count)])
+    }
+    #[inline(always)]
+    fn add_i32(self, a: V, b: V) -> V {
+        both!(_mm256_add_epi32, a, b)
+    }
+    #[inline(always)]
+    fn sub_i32(self, a: V, b: V) -> V {
+        both!(_mm256_sub_epi32, a, b)
+    }
+    #[inline(always)]
+    fn mul_i32(self, a: V, b: V) -> V {
+        both!(_mm256_mullo_epi32, a, b)
+    }
+    #[inline(always)]
+    fn dot_unsigned(self, sum: V, u: V, s: V) -> V {
+        let ones = have!([_mm256_set1_epi16(1); 2]);
+        let pairs = both!(_mm256_maddubs_epi16, u, s);
+        self.add_i32(sum, both!(_mm256_madd_epi16, pairs, ones))
+    }
+    #[inline(always)]
+    fn signed_weights(self, w: V) -> V {
+        w
+    }
+    #[inline(always)]
+    fn dot_signed(self, sum: V, w: V, s: V) -> V {
+        // The weight's sign moves to the activation; |w| <= 128 keeps pairs within 32,512.
+        let flipped = both!(_mm256_sign_epi8, s, w);
+        self.dot_unsigned(sum, both!(_mm256_abs_epi8, w), flipped)
+    }
+    #[inline(always)]
+    fn dot_i16(self, sum: V, a: V, b: V) -> V {
+        self.add_i32(sum, both!(_mm256_madd_epi16, a, b))
+    }
+    #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        for line in bytes.chunks(64) {
+            have!(_mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()));
+        }
+    }
+}
+
+/// Runs `task` with AVX2, FMA and F16C enabled.
+///
+/// # Safety
+/// The processor has the features.
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn run<R>(isa: Avx2, task: impl FnOnce(Avx2) -> R) -> R {
+    task(isa)
+}
+
+/// Restores the order that a pack of two registers mixes: quarters 0, 2, 1, 3.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn low_halves(packed: __m256i) -> __m256i {
+    _mm256_permute4x64_epi64::<0b11_01_10_00>(packed)
+}
+
+/// Lanes at distance 4 added, for `a` in the lower half of the result and `b` in the upper.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn distance_4(a: __m256, b: __m256) -> __m256 {
+    let low = _mm256_permute2f128_ps::<0x20>(a, b);
+    let high = _mm256_permute2f128_ps::<0x31>(a, b);
+    _mm256_add_ps(low, high)
+}
+
+/// Lanes at distance 2 added: each half holds two lanes of `a`'s row, then two of `b`'s.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn distance_2(a: __m256, b: __m256) -> __m256 {
+    let low = _mm256_shuffle_ps::<0x44>(a, b);
+    let high = _mm256_shuffle_ps::<0xee>(a, b);
+    _mm256_add_ps(low, high)
+}
+
+/// Lanes at distance 1 added: each half holds four rows.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn distance_1(ab: __m256, cd: __m256) -> __m256 {
+    let low = _mm256_shuffle_ps::<0x88>(ab, cd);
+    let high = _mm256_shuffle_ps::<0xdd>(ab, cd);
+    _mm256_add_ps(low, high)
+}
+
+/// Transposes the words of eight rows of 16 bytes: `row_0`, `row_4` and the three rows after each.
+///
+/// # Safety
+/// Each row has 16 readable bytes.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn columns(row_0: *const u8, row_4: *const u8, stride: usize) -> [__m256i; 4] {
+    let pair = |i: usize| {
+        let at = |row: *const u8| row.wrapping_add(i * stride).cast();
+        // SAFETY: the caller's promise.
+        unsafe {
+            let rows = _mm256_castsi128_si256(_mm_loadu_si128(at(row_0)));
+            _mm256_inserti128_si256::<1>(rows, _mm_loadu_si128(at(row_4)))
+        }
+    };
+    let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
+    let ab_low = _mm256_unpacklo_epi32(a, b);
+    let ab_high = _mm256_unpackhi_epi32(a, b);
+    let cd_low = _mm256_unpacklo_epi32(c, d);
+    let cd_high = _mm256_unpackhi_epi32(c, d);
+    [
+        _mm256_unpacklo_epi64(ab_low, cd_low),
+        _mm256_unpackhi_epi64(ab_low, cd_low),
+        _mm256_unpacklo_epi64(ab_high, cd_high),
+        _mm256_unpackhi_epi64(ab_high, cd_high),
+    ]
+}

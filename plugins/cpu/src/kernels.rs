@@ -1,0 +1,165 @@
+//! The table of kernels: every operation for every instruction set.
+
+use crate::detect::{Detected, FORCE_VARIABLE, IsaName};
+use crate::isa::{Isa, Portable};
+use crate::op;
+use guild_sdk::abi::abi::{GUILD_CAP_INPLACE, GUILD_REFUSAL_ISA};
+use guild_sdk::abi::contract::{self, CoreOp};
+use guild_sdk::format::WEIGHT_FORMATS;
+use guild_sdk::{Failure, Instance, Kernel, KernelInfo, Refusal, Request};
+
+/// Kernels of this crate.
+#[cfg(target_arch = "x86_64")]
+pub const KERNEL_COUNT: u32 = 4 * OPS;
+/// Kernels of this crate.
+#[cfg(not(target_arch = "x86_64"))]
+pub const KERNEL_COUNT: u32 = OPS;
+
+/// Operations.
+const OPS: u32 = 16;
+
+/// Makes all kernels. With `forced`, those of other sets decline; without, those of sets that the
+/// machine lacks.
+///
+/// # Errors
+/// `UNSUPPORTED` where the machine lacks the forced set.
+pub fn kernels(forced: Option<IsaName>) -> Result<Vec<Box<dyn Kernel>>, Failure> {
+    let detected = Detected::new();
+    if let Some(name) = forced.filter(|&name| !detected.has(name)) {
+        return Err(Failure::new(
+            guild_sdk::abi::abi::GUILD_STATUS_ERR_UNSUPPORTED,
+            format!(
+                "{FORCE_VARIABLE} asks for {}, but this machine's best is {}; unset it or name a set \
+                 that the machine has",
+                name.text(),
+                detected.best().text()
+            ),
+        ));
+    }
+    let allowed = |name: IsaName| forced.is_none_or(|forced| forced == name);
+    let mut kernels = Vec::new();
+    #[cfg(target_arch = "x86_64")]
+    {
+        let vnni = detected
+            .avx512_vnni()
+            .filter(|_| allowed(IsaName::Avx512Vnni));
+        push_all(&mut kernels, IsaName::Avx512Vnni, vnni);
+        let avx512 = detected.avx512().filter(|_| allowed(IsaName::Avx512));
+        push_all(&mut kernels, IsaName::Avx512, avx512);
+        let avx2 = detected.avx2().filter(|_| allowed(IsaName::Avx2));
+        push_all(&mut kernels, IsaName::Avx2, avx2);
+    }
+    let portable = allowed(IsaName::Portable).then_some(Portable);
+    push_all(&mut kernels, IsaName::Portable, portable);
+    Ok(kernels)
+}
+
+/// One operation for one instruction set.
+struct CpuKernel<S> {
+    /// The set's token, where the machine has the set and no other is forced.
+    isa: Option<S>,
+    info: KernelInfo,
+    supports: fn(&Request<'_>) -> Result<(), Refusal>,
+    create: fn(S, &Request<'_>) -> Result<Box<dyn Instance>, Failure>,
+}
+
+impl<S: Isa> Kernel for CpuKernel<S> {
+    fn info(&self) -> KernelInfo {
+        self.info
+    }
+
+    fn supports(&self, request: &Request<'_>) -> Result<(), Refusal> {
+        if self.isa.is_none() {
+            return Err(Refusal {
+                reason: GUILD_REFUSAL_ISA,
+                index: 0,
+                wanted: 0,
+                offered: 0,
+                text: "the processor or the system lacks this instruction set, or GUILD_CPU_ISA \
+                       names another"
+                    .into(),
+            });
+        }
+        (self.supports)(request)
+    }
+
+    fn create(&self, request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
+        let Some(isa) = self.isa else {
+            return Err(Failure::invalid(
+                "create without the instruction set; `supports` declines it",
+            ));
+        };
+        (self.create)(isa, request)
+    }
+}
+
+/// One row of the table: the operation, its implementation ids by instruction set, whether its
+/// output may be its input's memory, and whether it takes weights of every format.
+struct Row {
+    op: &'static CoreOp,
+    ids: [&'static str; 4],
+    in_place: bool,
+    weights: bool,
+}
+
+macro_rules! row {
+    ($op:ident, $id:literal, $in_place:literal, $weights:literal) => {
+        Row {
+            op: &contract::$op,
+            ids: [
+                concat!("cpu.", $id, ".portable"),
+                concat!("cpu.", $id, ".avx2"),
+                concat!("cpu.", $id, ".avx512"),
+                concat!("cpu.", $id, ".avx512vnni"),
+            ],
+            in_place: $in_place,
+            weights: $weights,
+        }
+    };
+}
+
+fn push_all<S: Isa>(kernels: &mut Vec<Box<dyn Kernel>>, name: IsaName, isa: Option<S>) {
+    /// One line is one operation.
+    macro_rules! table {
+        ($($op:ident $module:ident $id:literal $in_place:literal $weights:literal;)*) => {$({
+            const ROW: Row = row!($op, $id, $in_place, $weights);
+            kernels.push(Box::new(CpuKernel {
+                isa,
+                info: info(&ROW, name),
+                supports: op::$module::supports,
+                create: op::$module::create::<S>,
+            }));
+        })*};
+    }
+    // Operation, module, name in ids, in place, any weight format.
+    table! {
+        EMBEDDING      embedding      "embedding"      false true;
+        SELECT_ROWS    select_rows    "select_rows"    false false;
+        ADD            add            "add"            true  false;
+        RMS_NORM       rms_norm       "rms_norm"       true  false;
+        GATED_RMS_NORM gated_rms_norm "gated_rms_norm" true  false;
+        L2_NORM        l2_norm        "l2_norm"        true  false;
+        LINEAR         linear         "linear"         false true;
+        SWIGLU         swiglu         "swiglu"         true  false;
+        SIGMOID_MUL    sigmoid_mul    "sigmoid_mul"    true  false;
+        ROPE           rope           "rope"           false false;
+        ATTENTION      attention      "attention"      false false;
+        CAUSAL_CONV    causal_conv    "causal_conv"    false false;
+        GATED_DELTA    gated_delta    "gated_delta"    false false;
+        MOE_ROUTE      moe_route      "moe_route"      false false;
+        MOE_EXPERTS    moe_experts    "expert_pool"    false true;
+        CONCAT         concat         "concat"         false false;
+    }
+}
+
+fn info(row: &Row, name: IsaName) -> KernelInfo {
+    let mut info = KernelInfo::exact(row.op, row.ids[name as usize]);
+    info.rank = name as i32;
+    if row.in_place {
+        info.caps |= GUILD_CAP_INPLACE;
+    }
+    if row.weights {
+        info.formats = WEIGHT_FORMATS;
+    }
+    info
+}

@@ -1,0 +1,129 @@
+//! Activations of a call in the forms that its weights want, made once in scratch.
+
+use crate::block::{Activations, RECORD_ELEMS, Rounding, write_record};
+use crate::isa::Isa;
+use guild_sdk::{Failure, Par, Scratch, Tensor, TensorMut};
+
+/// Elements from which writing records is worth waking other threads.
+const PARALLEL_ELEMS: usize = 16 * 1024;
+const KINDS: [Rounding; 3] = [Rounding::None, Rounding::Q8_32, Rounding::Q8_256];
+
+/// Which forms a call needs, for rows of `elems` elements.
+#[derive(Clone, Copy, Debug)]
+pub struct Forms {
+    wanted: [bool; 3],
+    elems: usize,
+}
+
+/// The forms of one call, in scratch.
+pub struct Rounded<'a> {
+    rows: usize,
+    forms: [Option<TensorMut<'a, u8>>; 3],
+}
+
+impl Forms {
+    /// No forms yet.
+    #[must_use]
+    pub const fn new(elems: usize) -> Forms {
+        Forms {
+            wanted: [false; 3],
+            elems,
+        }
+    }
+
+    /// Adds a form.
+    pub fn want(&mut self, rounding: Rounding) {
+        self.wanted[rounding as usize] = true;
+    }
+
+    /// Bytes of scratch for `rows` rows.
+    #[must_use]
+    pub fn bytes(&self, rows: usize) -> usize {
+        self.wanted_kinds()
+            .map(|kind| self.kind_bytes(kind, rows))
+            .sum()
+    }
+
+    /// Makes all forms of `x`, `[rows, elems]`.
+    ///
+    /// # Errors
+    /// `SCRATCH_SMALL` where scratch is below [`Forms::bytes`]; what the pool says.
+    pub fn make<'a, S: Isa>(
+        &self,
+        isa: S,
+        par: Par<'_>,
+        x: &Tensor<'_, f32>,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Rounded<'a>, Failure> {
+        let rows = x.rows();
+        let mut rounded = Rounded {
+            rows,
+            forms: [const { None }; 3],
+        };
+        for kind in self.wanted_kinds() {
+            let bytes = self.kind_bytes(kind, rows);
+            let mut form = scratch.cut(bytes)?.matrix::<u8>(1, bytes)?;
+            if rows > 0 {
+                self.fill(isa, par, kind, x, &mut form)?;
+            }
+            rounded.forms[kind as usize] = Some(form);
+        }
+        Ok(rounded)
+    }
+
+    fn fill<S: Isa>(
+        &self,
+        isa: S,
+        par: Par<'_>,
+        kind: Rounding,
+        x: &Tensor<'_, f32>,
+        form: &mut TensorMut<'_, u8>,
+    ) -> Result<(), Failure> {
+        let rows = x.rows();
+        let par = if rows * self.elems < PARALLEL_ELEMS {
+            Par::INLINE
+        } else {
+            par
+        };
+        let size = kind.record_bytes();
+        // One task is one step of all rows: the records lie one behind the other.
+        let Some(tiles) = form.reborrow().column_tiles(1, size * rows) else {
+            return Err(Failure::internal("records have gaps"));
+        };
+        par.split(tiles, 1, |step, mut tile| {
+            let first = step * RECORD_ELEMS;
+            let end = (first + RECORD_ELEMS).min(self.elems);
+            isa.vectorize(|isa| {
+                for (row, record) in tile.row_mut(0).chunks_exact_mut(size).enumerate() {
+                    write_record(isa, kind, &x.row(row)[first..end], record);
+                }
+            });
+        })
+    }
+
+    fn kind_bytes(&self, kind: Rounding, rows: usize) -> usize {
+        let bytes = self.elems.div_ceil(RECORD_ELEMS) * rows * kind.record_bytes();
+        bytes.next_multiple_of(64)
+    }
+
+    fn wanted_kinds(&self) -> impl Iterator<Item = Rounding> + use<'_> {
+        KINDS.into_iter().filter(|&kind| self.wanted[kind as usize])
+    }
+}
+
+impl Rounded<'_> {
+    /// The form of one rounding.
+    ///
+    /// # Panics
+    /// When it wasn't wanted.
+    #[must_use]
+    pub fn of(&self, rounding: Rounding) -> Activations<'_> {
+        let form = self.forms[rounding as usize].as_ref();
+        Activations {
+            rows: self.rows,
+            records: form
+                .map(|form| form.vector(0, 0))
+                .expect("the form was wanted"),
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! `guild.core.linear@1`: one input, one or more weights. Parallel over bands of outputs.
+
+use super::activations::Forms;
+use crate::block::{
+    Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, Tile, TileRows, product,
+};
+use crate::isa::Isa;
+use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+use guild_sdk::{
+    Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Weight,
+};
+
+/// Rows of activations up to which weights come from memory faster than they are multiplied, so that
+/// asking for them ahead pays.
+const AHEAD_ROWS: usize = 8;
+/// Widest band of outputs that one task computes.
+const BAND_MAX: usize = 256;
+/// Bands that each worker gets at least, so that workers finish together.
+const BANDS_PER_WORKER: usize = 12;
+
+/// One step's binding.
+pub struct Linear<S: Isa> {
+    isa: S,
+    products: Vec<(Rounding, Product<S>)>,
+    forms: Forms,
+    rows_max: usize,
+}
+
+/// Whether the request keeps the contract.
+///
+/// # Errors
+/// The operand that doesn't.
+pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
+    let inputs = &request.inputs;
+    let Some((x, weights)) = inputs.split_first() else {
+        return Err(Refusal::shape(0, 0, "linear needs an input and a weight"));
+    };
+    if weights.is_empty() || weights.len() > JOINED_MAX || weights.len() != request.outputs.len() {
+        let text = "linear takes one to eight weights, each with an output";
+        return Err(Refusal::shape(1, weights.len() as u64, text));
+    }
+    if x.format != GUILD_FORMAT_F32 || x.rank < 2 {
+        return Err(Refusal::format(0, x.format, "the input isn't f32[n, k]"));
+    }
+    for (i, (weight, y)) in weights.iter().zip(&request.outputs).enumerate() {
+        super::check_weight(i + 1, weight, 2, x.dim())?;
+        if y.format != GUILD_FORMAT_F32 || y.dim() != weight.shape[0] {
+            let at = inputs.len() + i;
+            let text = "an output isn't f32 with as many columns as its weight has rows";
+            return Err(Refusal::shape(at, y.dim() as u64, text));
+        }
+    }
+    Ok(())
+}
+
+/// Binds a request that [`supports`] accepted.
+///
+/// # Errors
+/// A weight's format has no product.
+pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
+    let mut forms = Forms::new(request.inputs[0].dim());
+    let products = request.inputs[1..]
+        .iter()
+        .map(|weight| product::<S>(weight.format).ok_or_else(super::unknown_format))
+        .collect::<Result<Vec<_>, _>>()?;
+    for (rounding, _) in &products {
+        forms.want(*rounding);
+    }
+    Ok(Box::new(Linear {
+        isa,
+        products,
+        forms,
+        rows_max: request.inputs[0].shape[0],
+    }))
+}
+
+impl<S: Isa> Instance for Linear<S> {
+    fn scratch(&self, bounds: &Bounds) -> ScratchSlots {
+        let rows = self.rows_max.max(bounds.max_rows).max(bounds.max_outputs);
+        ScratchSlots::NONE.call(self.forms.bytes(rows) as u64, 64)
+    }
+
+    fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
+        let par = x.par();
+        let input = super::packed(x.input(0)?)?;
+        let mut scratch = x.scratch(0)?;
+        let rounded = self.forms.make(self.isa, par, &input, &mut scratch)?;
+        let rows = input.rows();
+        let mut weights: [Option<Weight<'_>>; JOINED_MAX] = [None; JOINED_MAX];
+        let mut outputs = Joined::new();
+        let mut columns = 0;
+        for (i, weight) in weights.iter_mut().take(self.products.len()).enumerate() {
+            columns += weight.insert(x.weight(i + 1)?).rows();
+        }
+        let band = band(columns, par.workers());
+        for i in 0..self.products.len() {
+            let tiles = x.output(i)?.column_tiles(rows.max(1), band);
+            outputs.push(tiles.ok_or_else(super::gaps)?)?;
+        }
+        par.split(outputs, 1, |_, (member, _, mut y)| {
+            let Some(weight) = &weights[member] else {
+                return;
+            };
+            let (rounding, product) = self.products[member];
+            let task = Band {
+                isa: self.isa,
+                product,
+                weight,
+                activations: rounded.of(rounding),
+            };
+            let columns = y.columns();
+            task.run(columns.start, columns.len(), rows, |row, at, line| {
+                let y = &mut y.row_mut(row)[at..];
+                let len = y.len().min(TILE_ROWS);
+                y[..len].copy_from_slice(&line.0[..len]);
+            });
+        })
+    }
+}
+
+/// Outputs of one task: whole tiles, at most [`BAND_MAX`].
+pub(super) fn band(columns: usize, workers: usize) -> usize {
+    let even = columns / (workers * BANDS_PER_WORKER);
+    even.next_multiple_of(TILE_ROWS).clamp(TILE_ROWS, BAND_MAX)
+}
+
+/// Some weight rows times all rows of activations.
+pub(super) struct Band<'a, S: Isa> {
+    pub isa: S,
+    pub product: Product<S>,
+    pub weight: &'a Weight<'a>,
+    pub activations: Activations<'a>,
+}
+
+impl<S: Isa> Band<'_, S> {
+    /// Calls `emit(row, column - first, line)` for each row and each tile of weight rows
+    /// `first..first + count`.
+    pub(super) fn run(
+        &self,
+        first: usize,
+        count: usize,
+        rows: usize,
+        mut emit: impl FnMut(usize, usize, &Line),
+    ) {
+        let mut tile = Tile::new(self.isa);
+        let mut lines = [Line::ZERO; CHUNK_ROWS];
+        for at in (0..count).step_by(TILE_ROWS) {
+            let mut tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
+            if rows > AHEAD_ROWS {
+                tile_rows.ahead = &[];
+            }
+            for from in (0..rows).step_by(CHUNK_ROWS) {
+                let len = (rows - from).min(CHUNK_ROWS);
+                let list: [u32; CHUNK_ROWS] = core::array::from_fn(|i| (from + i) as u32);
+                (self.product)(
+                    self.isa,
+                    &mut tile,
+                    &tile_rows,
+                    &self.activations,
+                    &list[..len],
+                    &mut lines,
+                );
+                for (i, line) in lines[..len].iter().enumerate() {
+                    emit(from + i, at, line);
+                }
+            }
+        }
+    }
+}
+
+/// Weight rows `first..first + count`, and as many bytes behind them to ask for ahead.
+pub(super) fn tile_rows<'a>(weight: &Weight<'a>, first: usize, count: usize) -> TileRows<'a> {
+    let row_bytes = weight.row_bytes();
+    let (bytes, rest) = weight.bytes()[first * row_bytes..].split_at(count * row_bytes);
+    TileRows {
+        bytes,
+        row_bytes,
+        elems: weight.elems(),
+        ahead: &rest[..rest.len().min(bytes.len())],
+    }
+}

@@ -1,0 +1,329 @@
+//! `guild.core.moe_experts@1`: the expert pool (rule 8).
+//!
+//! Rows are grouped by expert, so that each chosen expert's weights are read once a call. Three
+//! loops: the input is rounded; then each task takes up to 256 inner columns of one expert (gate, up,
+//! SwiGLU, rounding for `down`); then each task takes a band of output columns, runs `down` of one
+//! expert after the other in ascending order and adds it to `y`, the shared expert last. Nobody
+//! waits in between, and no output is touched by two tasks.
+
+mod operands;
+mod routing;
+
+pub use operands::supports;
+
+use super::activations::Forms;
+use super::linear::{band, tile_rows};
+use crate::block::{Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, write_record};
+use crate::isa::{Isa, LANES};
+use guild_numerics::exp::{sigmoid, silu};
+use guild_numerics::lanes::Scalar;
+use guild_sdk::abi::core_ops::guild_experts_params;
+use guild_sdk::{
+    Bounds, Exec, Failure, Instance, Ragged, Request, Scratch, ScratchSlots, Tensor, Weight,
+};
+use operands::{Layout, Network, Operands};
+use routing::{Routing, Sizes};
+
+/// Rows of one expert up to which its weights are asked for ahead.
+const AHEAD_ROWS: usize = 8;
+
+struct MoeExperts<S: Isa> {
+    isa: S,
+    layout: Layout,
+    experts: Network<S>,
+    shared: Option<Network<S>>,
+    sizes: Sizes,
+    forms: Forms,
+    rows_max: usize,
+}
+
+/// Binds a request that [`supports`] accepted.
+///
+/// # Errors
+/// Parameters are missing, or a weight's format has no product.
+pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
+    let params: guild_experts_params = request.params()?;
+    let layout = Layout::new(params.flags);
+    let format = |at: usize| request.inputs[at].format;
+    let down = &request.inputs[layout.down];
+    let experts = Network::new(
+        format(layout.gate),
+        format(layout.up),
+        down.format,
+        down.dim(),
+    )?;
+    let mut forms = Forms::new(request.inputs[0].dim());
+    experts.want(&mut forms);
+    let shared = match layout.shared {
+        None => None,
+        Some(at) => {
+            let width = request.inputs[at + 2].dim();
+            let shared = Network::new(format(at), format(at + 1), format(at + 2), width)?;
+            shared.want(&mut forms);
+            Some(shared)
+        }
+    };
+    let sizes = Sizes {
+        experts: down.shape[0],
+        top: request.inputs[1].dim(),
+        inner: experts.inner(),
+        shared: shared.as_ref().map(Network::inner),
+    };
+    Ok(Box::new(MoeExperts {
+        isa,
+        layout,
+        experts,
+        shared,
+        sizes,
+        forms,
+        rows_max: request.inputs[0].shape[0],
+    }))
+}
+
+impl<S: Isa> Instance for MoeExperts<S> {
+    fn scratch(&self, bounds: &Bounds) -> ScratchSlots {
+        let rows = self.rows_max.max(bounds.max_rows);
+        let call = self.forms.bytes(rows) + self.sizes.bytes(rows) + self.sizes.record_bytes(rows);
+        let worker = CHUNK_ROWS * RECORD_ELEMS * size_of::<f32>();
+        ScratchSlots::NONE
+            .call(call as u64, 64)
+            .call((worker * bounds.workers) as u64, 64)
+    }
+
+    fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
+        let input = super::packed(x.input(0)?)?;
+        let rows = input.rows();
+        let mut y = x.output(0)?;
+        let operands = Operands::read(x, &self.layout)?;
+        self.check(&input, [y.rows(), y.dim()], &operands)?;
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut scratch = x.scratch(0)?;
+        let rounded = self.forms.make(self.isa, x.par(), &input, &mut scratch)?;
+        let shared_weight = |row: usize| self.shared_weight(&input, &operands, row);
+        let (ids, weights) = (x.ids(1)?, x.input(2)?);
+        let routing = Routing::build(&self.sizes, &ids, &weights, shared_weight, &mut scratch)?;
+        let records = scratch
+            .cut(self.sizes.record_bytes(rows))?
+            .slice::<u8>(self.sizes.record_bytes(rows))?;
+        let pool = Pool {
+            kernel: self,
+            operands: &operands,
+            routing: &routing,
+        };
+        self.inner(x, &pool, &rounded, records)?;
+        let width = band(y.dim(), x.par().workers());
+        let records = &*records;
+        let tiles = y
+            .reborrow()
+            .column_tiles(rows, width)
+            .ok_or_else(super::gaps)?;
+        x.par()
+            .split(tiles, 1, |_, mut y| pool.combine(records, &mut y))
+    }
+}
+
+impl<S: Isa> MoeExperts<S> {
+    /// Runs the loop over inner columns.
+    fn inner(
+        &self,
+        x: &Exec<'_>,
+        pool: &Pool<'_, S>,
+        rounded: &super::activations::Rounded<'_>,
+        records: &mut [u8],
+    ) -> Result<(), Failure> {
+        let inner_scratch: Scratch<'_> = x.scratch(1)?;
+        let workers = x.par().workers();
+        let inner = inner_scratch.per_worker::<f32>(workers, CHUNK_ROWS * RECORD_ELEMS)?;
+        let parts = Ragged::new(records, pool.routing.bounds)?;
+        x.par().split((parts, inner), 1, |item, (records, inner)| {
+            let (group, span) = pool.routing.item(item);
+            let (network, _) = pool.group(group);
+            let task = Inner {
+                isa: self.isa,
+                network,
+                gate_input: rounded.of(network.gate.rounding),
+                up_input: rounded.of(network.up.rounding),
+                tokens: pool.routing.tokens(group),
+                span,
+            };
+            let (gate, up, up_first) = pool.gate_and_up(group);
+            task.run(&gate, &up, up_first, inner, records);
+        })
+    }
+
+    fn check(
+        &self,
+        input: &Tensor<'_, f32>,
+        y: [usize; 2],
+        operands: &Operands<'_>,
+    ) -> Result<(), Failure> {
+        let hidden = input.dim();
+        let ff = self.experts.ff;
+        let fused = if self.layout.fused { 2 } else { 1 };
+        let shape = |weight: &Weight<'_>| [weight.experts(), weight.rows(), weight.elems()];
+        let mut good = y == [input.rows(), hidden]
+            && shape(&operands.gate) == [self.sizes.experts, fused * ff, hidden]
+            && shape(&operands.up) == shape(&operands.gate)
+            && shape(&operands.down) == [self.sizes.experts, hidden, ff];
+        if let (Some([gate, up, down]), Some(network)) = (&operands.shared, &self.shared) {
+            good &= shape(gate) == [1, network.ff, hidden]
+                && shape(up) == shape(gate)
+                && shape(down) == [1, hidden, network.ff];
+        }
+        good &= operands.shared_gate.is_none_or(|gate| gate.len() == hidden);
+        if good {
+            Ok(())
+        } else {
+            Err(super::lengths_differ())
+        }
+    }
+
+    /// Factor of the shared expert on one row. Without a gate it is 1, and `fma(1, d, y)` is `y + d`.
+    fn shared_weight(&self, input: &Tensor<'_, f32>, operands: &Operands<'_>, row: usize) -> f32 {
+        operands.shared_gate.map_or(1.0, |gate| {
+            let dot = self
+                .isa
+                .vectorize(|isa| super::dot(isa, input.row(row), gate));
+            sigmoid(Scalar, dot)
+        })
+    }
+}
+
+/// What both loops read.
+struct Pool<'a, S: Isa> {
+    kernel: &'a MoeExperts<S>,
+    operands: &'a Operands<'a>,
+    routing: &'a Routing<'a>,
+}
+
+impl<S: Isa> Pool<'_, S> {
+    /// The network of a group and its `down`; the group behind the last expert is the shared one.
+    fn group(&self, group: usize) -> (&Network<S>, Weight<'_>) {
+        match (&self.kernel.shared, &self.operands.shared) {
+            (Some(network), Some([_, _, down])) if group == self.kernel.sizes.experts => {
+                (network, *down)
+            }
+            _ => (&self.kernel.experts, self.operands.down.expert(group)),
+        }
+    }
+
+    /// A group's gate and up weights, and the row of the latter at which up begins.
+    fn gate_and_up(&self, group: usize) -> (Weight<'_>, Weight<'_>, usize) {
+        match &self.operands.shared {
+            Some([gate, up, _]) if group == self.kernel.sizes.experts => (*gate, *up, 0),
+            _ => {
+                let first = if self.kernel.layout.fused {
+                    self.kernel.experts.ff
+                } else {
+                    0
+                };
+                let gate = self.operands.gate.expert(group);
+                (gate, self.operands.up.expert(group), first)
+            }
+        }
+    }
+
+    /// Adds all experts' results to a band of output columns.
+    fn combine(&self, records: &[u8], y: &mut guild_sdk::Tile<'_, f32>) {
+        let isa = self.kernel.isa;
+        let columns = y.columns();
+        for row in y.rows() {
+            y.row_mut(row).fill(0.0);
+        }
+        let mut tile = isa.vectorize(|isa| Tile::new(isa));
+        let mut lines = [Line::ZERO; CHUNK_ROWS];
+        for &group in self.routing.active {
+            let group = group as usize;
+            let (network, down) = self.group(group);
+            let tokens = self.routing.tokens(group);
+            let activations = Activations {
+                rows: tokens.rows.len(),
+                records: &records[self.routing.first_byte(group)..],
+            };
+            for at in (0..columns.len()).step_by(TILE_ROWS) {
+                let len = (columns.len() - at).min(TILE_ROWS);
+                let mut weight = tile_rows(&down, columns.start + at, len);
+                if tokens.rows.len() > AHEAD_ROWS {
+                    weight.ahead = &[];
+                }
+                for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
+                    let first = chunk * CHUNK_ROWS;
+                    let list: [u32; CHUNK_ROWS] = core::array::from_fn(|i| (first + i) as u32);
+                    let list = &list[..rows.len()];
+                    (network.down.product)(isa, &mut tile, &weight, &activations, list, &mut lines);
+                    let factors = &tokens.weights[first..];
+                    isa.vectorize(|isa| {
+                        for ((row, line), factor) in rows.iter().zip(&lines).zip(factors) {
+                            let y = &mut y.row_mut(*row as usize)[at..at + len];
+                            let d = isa.load(&line.0);
+                            let sum = isa.fma(isa.splat(*factor), d, isa.load_part(y));
+                            isa.store_part(y, sum);
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// One task of the loop over inner columns.
+struct Inner<'a, S: Isa> {
+    isa: S,
+    network: &'a Network<S>,
+    gate_input: Activations<'a>,
+    up_input: Activations<'a>,
+    tokens: routing::Tokens<'a>,
+    span: usize,
+}
+
+impl<S: Isa> Inner<'_, S> {
+    /// Fills the span's records, one for each row of the group.
+    fn run(
+        &self,
+        gate: &Weight<'_>,
+        up: &Weight<'_>,
+        up_first: usize,
+        inner: &mut [f32],
+        records: &mut [u8],
+    ) {
+        let Inner { isa, network, .. } = *self;
+        let first = self.span * RECORD_ELEMS;
+        let width = (network.ff - first).min(RECORD_ELEMS);
+        let record_bytes = network.down.rounding.record_bytes();
+        let ahead = self.tokens.rows.len() <= AHEAD_ROWS;
+        let mut tile = isa.vectorize(|isa| Tile::new(isa));
+        let mut gates = [Line::ZERO; CHUNK_ROWS];
+        let mut ups = [Line::ZERO; CHUNK_ROWS];
+        let chunks = records.chunks_mut(CHUNK_ROWS * record_bytes);
+        for (list, records) in self.tokens.rows.chunks(CHUNK_ROWS).zip(chunks) {
+            for at in (0..width).step_by(TILE_ROWS) {
+                let len = (width - at).min(TILE_ROWS);
+                let mut gate = tile_rows(gate, first + at, len);
+                let mut up = tile_rows(up, up_first + first + at, len);
+                if !ahead {
+                    (gate.ahead, up.ahead) = (&[], &[]);
+                }
+                let product = network.gate.product;
+                product(isa, &mut tile, &gate, &self.gate_input, list, &mut gates);
+                let product = network.up.product;
+                product(isa, &mut tile, &up, &self.up_input, list, &mut ups);
+                let pairs = gates.iter().zip(&ups).take(list.len());
+                isa.vectorize(|isa| {
+                    for ((gate, up), row) in pairs.zip(inner.chunks_exact_mut(RECORD_ELEMS)) {
+                        let value = isa.mul(silu(isa, isa.load(&gate.0)), isa.load(&up.0));
+                        let end = (at + LANES).min(RECORD_ELEMS);
+                        isa.store_part(&mut row[at..end], value);
+                    }
+                });
+            }
+            isa.vectorize(|isa| {
+                let rows = inner.chunks_exact(RECORD_ELEMS);
+                for (row, record) in rows.zip(records.chunks_exact_mut(record_bytes)) {
+                    write_record(isa, network.down.rounding, &row[..width], record);
+                }
+            });
+        }
+    }
+}

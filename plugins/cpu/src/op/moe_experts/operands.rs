@@ -1,0 +1,210 @@
+//! Where the expert pool's operands stand, and whether they fit together.
+
+use crate::block::{Product, RECORD_ELEMS, Rounding, product};
+use crate::isa::Isa;
+use crate::op::activations::Forms;
+use crate::op::{check_f32, check_ids, check_weight, unknown_format};
+use guild_sdk::abi::core_ops::{
+    GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE, guild_experts_params,
+};
+use guild_sdk::{Exec, Failure, Refusal, Request, TensorInfo, Weight};
+
+/// Input numbers of the weights.
+pub(super) struct Layout {
+    /// Gate and up are one tensor.
+    pub fused: bool,
+    pub gate: usize,
+    pub up: usize,
+    pub down: usize,
+    /// The shared expert's gate; up and down follow.
+    pub shared: Option<usize>,
+    pub shared_gate: Option<usize>,
+    /// Inputs in all.
+    pub count: usize,
+}
+
+impl Layout {
+    /// The layout that the flags describe.
+    pub(super) fn new(flags: u32) -> Layout {
+        let fused = flags & GUILD_MOE_FUSED_GATE_UP != 0;
+        let gate = 3;
+        let up = if fused { gate } else { gate + 1 };
+        let down = up + 1;
+        let mut count = down + 1;
+        let mut take = |flag: u32, inputs: usize| {
+            let at = count;
+            (flags & flag != 0).then(|| {
+                count += inputs;
+                at
+            })
+        };
+        let shared = take(GUILD_MOE_SHARED, 3);
+        let shared_gate = take(GUILD_MOE_SHARED_GATE, 1);
+        Layout {
+            fused,
+            gate,
+            up,
+            down,
+            shared,
+            shared_gate,
+            count,
+        }
+    }
+}
+
+/// One product and the rounding of its input.
+pub(super) struct Bound<S: Isa> {
+    pub rounding: Rounding,
+    pub product: Product<S>,
+}
+
+impl<S: Isa> Bound<S> {
+    fn new(format: u32) -> Result<Bound<S>, Failure> {
+        let (rounding, product) = product::<S>(format).ok_or_else(unknown_format)?;
+        Ok(Bound { rounding, product })
+    }
+}
+
+/// A gated feed-forward network.
+pub(super) struct Network<S: Isa> {
+    pub gate: Bound<S>,
+    pub up: Bound<S>,
+    pub down: Bound<S>,
+    /// Inner columns.
+    pub ff: usize,
+}
+
+/// The records between up and down, for one row.
+#[derive(Clone, Copy)]
+pub(super) struct InnerSizes {
+    /// Records of a row.
+    pub spans: usize,
+    /// Bytes of a record.
+    pub record_bytes: usize,
+}
+
+impl<S: Isa> Network<S> {
+    /// Binds the three formats.
+    pub(super) fn new(gate: u32, up: u32, down: u32, ff: usize) -> Result<Network<S>, Failure> {
+        Ok(Network {
+            gate: Bound::new(gate)?,
+            up: Bound::new(up)?,
+            down: Bound::new(down)?,
+            ff,
+        })
+    }
+
+    /// Adds the forms of the input that gate and up read.
+    pub(super) fn want(&self, forms: &mut Forms) {
+        forms.want(self.gate.rounding);
+        forms.want(self.up.rounding);
+    }
+
+    /// Sizes of the records between up and down.
+    pub(super) fn inner(&self) -> InnerSizes {
+        InnerSizes {
+            spans: self.ff.div_ceil(RECORD_ELEMS),
+            record_bytes: self.down.rounding.record_bytes(),
+        }
+    }
+}
+
+/// The weights of one call.
+pub(super) struct Operands<'a> {
+    pub gate: Weight<'a>,
+    pub up: Weight<'a>,
+    pub down: Weight<'a>,
+    /// Gate, up and down of the shared expert.
+    pub shared: Option<[Weight<'a>; 3]>,
+    /// `[hidden]`.
+    pub shared_gate: Option<&'a [f32]>,
+}
+
+impl<'a> Operands<'a> {
+    /// Takes the weights from a call.
+    pub(super) fn read(x: &Exec<'a>, layout: &Layout) -> Result<Operands<'a>, Failure> {
+        let shared = match layout.shared {
+            None => None,
+            Some(at) => Some([x.weight(at)?, x.weight(at + 1)?, x.weight(at + 2)?]),
+        };
+        let shared_gate = match layout.shared_gate {
+            None => None,
+            Some(at) => Some(x.weight(at)?.elements().ok_or_else(unknown_format)?),
+        };
+        Ok(Operands {
+            gate: x.weight(layout.gate)?,
+            up: x.weight(layout.up)?,
+            down: x.weight(layout.down)?,
+            shared,
+            shared_gate,
+        })
+    }
+}
+
+/// Whether the request keeps the contract.
+///
+/// # Errors
+/// The operand or parameter that doesn't.
+pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
+    const KNOWN: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
+    let Ok(params) = request.params::<guild_experts_params>() else {
+        return Err(Refusal::params(
+            0,
+            "the expert pool's parameters are missing",
+        ));
+    };
+    let gate_alone =
+        params.flags & GUILD_MOE_SHARED_GATE != 0 && params.flags & GUILD_MOE_SHARED == 0;
+    if params.flags & !KNOWN != 0 || gate_alone {
+        let text = "an unknown flag, or a shared expert's gate without the expert";
+        return Err(Refusal::params(params.flags.into(), text));
+    }
+    let layout = Layout::new(params.flags);
+    crate::op::check_counts(request, layout.count, 1, 0)?;
+    let inputs = &request.inputs;
+    let (hidden, top) = (inputs[0].dim(), inputs[1].dim());
+    check_f32(0, &inputs[0], hidden)?;
+    check_ids(1, &inputs[1])?;
+    check_f32(2, &inputs[2], top)?;
+    check_f32(layout.count, &request.outputs[0], hidden)?;
+    let (experts, ff) = (inputs[layout.down].shape[0], inputs[layout.down].dim());
+    let fused = if layout.fused { 2 } else { 1 };
+    check_network(inputs, [layout.gate, layout.up, layout.down], 3, hidden)?;
+    for at in [layout.gate, layout.up] {
+        expect(at, inputs[at].shape[0], experts)?;
+        expect(at, inputs[at].shape[1], fused * ff)?;
+    }
+    expect(layout.down, inputs[layout.down].shape[1], hidden)?;
+    if let Some(at) = layout.shared {
+        check_network(inputs, [at, at + 1, at + 2], 2, hidden)?;
+        for at_input in [at, at + 1] {
+            expect(at_input, inputs[at_input].shape[0], inputs[at + 2].dim())?;
+        }
+        expect(at + 2, inputs[at + 2].shape[0], hidden)?;
+    }
+    if let Some(at) = layout.shared_gate {
+        check_f32(at, &inputs[at], hidden)?;
+    }
+    Ok(())
+}
+
+fn check_network(
+    inputs: &[TensorInfo],
+    [gate, up, down]: [usize; 3],
+    rank: usize,
+    hidden: usize,
+) -> Result<(), Refusal> {
+    check_weight(gate, &inputs[gate], rank, hidden)?;
+    check_weight(up, &inputs[up], rank, hidden)?;
+    check_weight(down, &inputs[down], rank, inputs[down].dim())
+}
+
+fn expect(at: usize, got: usize, want: usize) -> Result<(), Refusal> {
+    if got == want {
+        return Ok(());
+    }
+    Err(Refusal {
+        offered: want as u64,
+        ..Refusal::shape(at, got as u64, "an axis of a weight doesn't fit the others")
+    })
+}

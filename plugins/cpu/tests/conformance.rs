@@ -1,0 +1,42 @@
+//! Every kernel against the oracle, for every instruction set of this machine.
+
+use guild_plugin_cpu::detect::{Detected, IsaName};
+use guild_plugin_cpu::{kernels, plugin};
+use guild_sdk::abi::contract::CORE_OPS;
+use guild_sdk::{Plugin, PluginSource, entry};
+
+/// A plugin that is forced to one set.
+macro_rules! forced {
+    ($test:ident, $source:ident, $name:ident) => {
+        struct $source;
+
+        impl PluginSource for $source {
+            fn plugin() -> &'static Plugin {
+                static PLUGIN: Plugin = plugin(|_| kernels::kernels(Some(IsaName::$name)));
+                &PLUGIN
+            }
+        }
+
+        #[test]
+        fn $test() {
+            if !Detected::new().has(IsaName::$name) {
+                eprintln!("this machine has no {}", IsaName::$name.text());
+                return;
+            }
+            let report = guild_conformance::run(entry::<$source>);
+            assert!(report.failures().is_empty(), "{report}");
+            let suffix = format!(".{}", IsaName::$name.text());
+            let ids = report.implementations();
+            let own = ids.iter().filter(|id| id.ends_with(&suffix));
+            assert_eq!(own.clone().count(), CORE_OPS.len());
+            for id in own {
+                assert!(report.passed(id) > 0, "no case of {id} ran");
+            }
+        }
+    };
+}
+
+forced!(portable_gives_the_oracle_s_bits, Portable, Portable);
+forced!(avx2_gives_the_oracle_s_bits, Avx2, Avx2);
+forced!(avx512_gives_the_oracle_s_bits, Avx512, Avx512);
+forced!(avx512vnni_gives_the_oracle_s_bits, Avx512Vnni, Avx512Vnni);
