@@ -6,6 +6,8 @@
 
 mod add;
 mod attention;
+#[cfg(test)]
+mod cases;
 mod causal_conv;
 mod concat;
 mod embedding;

@@ -73,8 +73,7 @@ impl MemoryPlan {
                 plan.values_bytes += bytes;
                 let taken = overwritten(section, node, operand, &last_use, number)
                     .filter(|_| in_place(number))
-                    .and_then(|input| buffer_of[input])
-                    .filter(|buffer| buffers[*buffer].bytes == bytes);
+                    .and_then(|input| buffer_of[input]);
                 let buffer = match taken {
                     Some(buffer) => {
                         buffers[buffer].last = last_use[value];
@@ -162,7 +161,7 @@ fn last_uses(section: &Section) -> Vec<usize> {
     last
 }
 
-/// The input whose buffer an output may take: whole, read by nobody later, and read once here.
+/// The input whose buffer an output may take: whole, of the output's shape, read by nobody later, and read once here.
 fn overwritten(
     section: &Section,
     node: &Node,
@@ -172,7 +171,12 @@ fn overwritten(
 ) -> Option<usize> {
     let (output, input) = node.alias?;
     let value = *node.inputs.get(input)?;
-    let whole = matches!(section.values[value].origin, Origin::Node { .. });
+    let (from, to) = (
+        &section.values[value],
+        &section.values[node.outputs[operand]],
+    );
+    let whole = matches!(from.origin, Origin::Node { .. })
+        && (from.format, &from.shape) == (to.format, &to.shape);
     let reads = node
         .inputs
         .iter()
@@ -184,4 +188,141 @@ fn overwritten(
 
 fn is_output(section: &Section, value: usize) -> bool {
     section.outputs.iter().any(|(_, output)| *output == value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Params, SectionKind, Value};
+    use crate::options::BindOptions;
+    use crate::shape::{Dim, Shape};
+    use guild_abi::abi::GUILD_FORMAT_F32;
+    use proptest::prelude::*;
+
+    /// One node for each `(width, inputs, aliases)`: inputs are numbers of earlier values, modulo.
+    fn section(nodes: &[(u64, Vec<usize>, bool)], output: usize) -> Section {
+        let mut section = Section {
+            kind: SectionKind::Main,
+            name: "main".to_owned(),
+            values: Vec::new(),
+            states: Vec::new(),
+            nodes: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        };
+        for (number, (width, inputs, aliases)) in nodes.iter().enumerate() {
+            let inputs = match section.values.len() {
+                0 => Vec::new(),
+                count => inputs.iter().map(|input| input % count).collect(),
+            };
+            let shape = Shape::new(&[Dim::Rows, Dim::Fixed(*width)]).unwrap();
+            let value = section.values.len();
+            section.values.push(Value {
+                format: GUILD_FORMAT_F32,
+                strides: shape.contiguous_strides(),
+                shape: shape.clone(),
+                origin: Origin::Node {
+                    node: number,
+                    output: 0,
+                },
+            });
+            // Every other value is read through a view as well.
+            if value.is_multiple_of(2) {
+                section.values.push(Value {
+                    format: GUILD_FORMAT_F32,
+                    strides: shape.contiguous_strides(),
+                    shape,
+                    origin: Origin::View {
+                        root: value,
+                        offset: 0,
+                    },
+                });
+            }
+            section.nodes.push(Node {
+                operation: "a.b.c".to_owned(),
+                version: 1,
+                name: number.to_string(),
+                layer: 0,
+                params: Params::new(&[]),
+                alias: (*aliases && !inputs.is_empty()).then_some((0, 0)),
+                inputs,
+                states: Vec::new(),
+                outputs: vec![value],
+                rows: Dim::Rows,
+            });
+        }
+        let output = section.nodes[output % nodes.len()].outputs[0];
+        section
+            .outputs
+            .push((crate::graph::OutputKind::Hidden, output));
+        section
+    }
+
+    /// Whether a later node, or this one, reads `value`: straight from the graph.
+    fn needed(section: &Section, value: usize, from: usize) -> bool {
+        let readers = section.nodes[from..].iter().flat_map(|node| &node.inputs);
+        readers.clone().any(|input| section.root(*input) == value)
+    }
+
+    fn nodes() -> impl Strategy<Value = Vec<(u64, Vec<usize>, bool)>> {
+        let inputs = prop::collection::vec(0..1000usize, 1..4);
+        prop::collection::vec((1..40u64, inputs, any::<bool>()), 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn values_that_live_together_lie_apart(
+            nodes in nodes(), output in 0..40usize, in_place in any::<bool>(),
+        ) {
+            let section = section(&nodes, output);
+            let options = BindOptions::single_sequence(3, 8);
+            let sizes = Sizes::new(&section, &options).unwrap();
+            let plan = MemoryPlan::new(&section, &sizes, |_| in_place);
+            prop_assert!(plan.arena_bytes <= plan.values_bytes);
+            for (number, node) in section.nodes.iter().enumerate() {
+                // What was made before and is read from here on must survive this node's writes,
+                // and its inputs too, unless it overwrites the one that it may.
+                let made = node.outputs[0];
+                let (place, bytes) = (plan.places[made].unwrap(), sizes.bytes(&section.values[made]));
+                prop_assert_eq!(place.offset % ALIGNMENT_BYTES, 0);
+                let region = match place.region {
+                    Region::Arena => plan.arena_bytes,
+                    Region::Outputs => plan.outputs_bytes,
+                };
+                prop_assert!(place.offset + bytes <= region);
+                for earlier in section.nodes[..number].iter().map(|node| node.outputs[0]) {
+                    let other = plan.places[earlier].unwrap();
+                    let other_bytes = sizes.bytes(&section.values[earlier]);
+                    let apart = place.region != other.region
+                        || place.offset >= other.offset + other_bytes
+                        || other.offset >= place.offset + bytes;
+                    let reads = node.inputs.iter().filter(|input| section.root(**input) == earlier);
+                    let over = in_place
+                        && node.alias.is_some()
+                        && node.inputs.first() == Some(&earlier)
+                        && reads.count() == 1
+                        && place == other
+                        && bytes == other_bytes;
+                    let later = needed(&section, earlier, number + 1);
+                    let now = needed(&section, earlier, number);
+                    let free = if over { !later } else { !now };
+                    prop_assert!(apart || free, "value {made} of node {number} over {earlier}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_dead_value_gives_way_and_a_living_one_does_not() {
+        let buffer = |bytes, first, last| Lifetime { bytes, first, last };
+        let buffers = [
+            buffer(64, 0, 1),
+            buffer(128, 1, 2),
+            buffer(64, 2, 3),
+            buffer(64, 3, 3),
+        ];
+        let (offsets, arena_bytes) = place(&buffers);
+        assert_eq!(offsets, [128, 0, 128, 0]);
+        assert_eq!(arena_bytes, 192);
+    }
 }

@@ -1,0 +1,90 @@
+//! A model of three small tensors, in memory.
+
+use guild_model::gguf::{Gguf, parse};
+use guild_model::{ContentId, Damage, Metadata, ModelError, ModelSource, TensorInfo};
+
+use crate::writer::{Writer, string};
+
+/// Tokens that the model knows.
+pub const VOCABULARY: usize = 4;
+/// Length of a hidden state. Equal to the vocabulary, so that hidden states can be logits.
+pub const HIDDEN: usize = 4;
+
+/// A GGUF file in memory. Its tensors are copied to aligned memory.
+pub struct TestModel {
+    gguf: Gguf,
+    data: Vec<Vec<f32>>,
+}
+
+/// Row `t` of the embedding table, column `i`: `10 t + i`.
+pub fn embedding(token: usize) -> [f32; HIDDEN] {
+    core::array::from_fn(|i| (10 * token + i) as f32)
+}
+
+impl TestModel {
+    /// `table` f32 `[4, 4]`, `norm` f32 `[4]`, `half` f16 `[4, 4]`.
+    pub fn new() -> TestModel {
+        let table: Vec<f32> = (0..VOCABULARY).flat_map(embedding).collect();
+        let bytes: Vec<u8> = table.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let mut writer = Writer::new();
+        writer
+            .entry("general.architecture", 8, &string("test"))
+            .entry("test.layers", 4, &3u32.to_le_bytes())
+            .entry("test.scale", 6, &0.5f32.to_le_bytes())
+            .entry("test.name", 8, &string("tiny"))
+            .tensor("table", &[4, 4], 0, bytes)
+            .tensor("norm", &[4], 0, vec![0; 16])
+            .tensor("half", &[4, 4], 1, vec![0; 32])
+            .tensor("wide", &[8, 4], 0, vec![0; 128])
+            .tensor("strange", &[256], 10, vec![0; 84]);
+        let gguf = parse(&writer.bytes()).expect("the test's file is whole");
+        TestModel {
+            gguf,
+            data: vec![
+                table,
+                vec![0.0; 4],
+                vec![0.0; 8],
+                vec![0.0; 32],
+                vec![0.0; 21],
+            ],
+        }
+    }
+}
+
+impl ModelSource for TestModel {
+    fn metadata(&self) -> &Metadata {
+        &self.gguf.metadata
+    }
+
+    fn tensors(&self) -> &[TensorInfo] {
+        &self.gguf.tensors
+    }
+
+    fn tensor(&self, name: &str) -> Option<&TensorInfo> {
+        self.gguf.tensor(name)
+    }
+
+    fn tensor_bytes(&self, name: &str) -> Result<&[u8], ModelError> {
+        let found = self
+            .gguf
+            .tensors
+            .iter()
+            .position(|tensor| tensor.name == name);
+        let missing = || Damage::MissingTensor {
+            name: name.to_owned(),
+        };
+        let data: &[f32] = &self.data[found.ok_or_else(missing)?];
+        // SAFETY: f32 values are readable as bytes, and the slice borrows from `self`.
+        Ok(unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) })
+    }
+
+    fn check_unchanged(&self) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    fn prefetch(&self, _name: &str) {}
+
+    fn content_id(&self, tensor: &TensorInfo) -> ContentId {
+        ContentId(tensor.offset + 1)
+    }
+}
