@@ -57,45 +57,25 @@ fn a_whole_model_becomes_a_graph() {
 #[test]
 fn metadata_and_tensors_reach_the_runner() {
     fn script(script: &Script) -> Said<()> {
-        let model = script.model();
-        // SAFETY: the host's functions with their own context and live places for the answers.
-        unsafe {
-            let mut n = 0;
-            let key = guild_str::new;
-            assert_eq!(
-                model.get_u64.unwrap()(model.ctx, key("test.layers"), 0, &mut n),
-                0
-            );
-            assert_eq!(n, 3);
-            let status = model.get_u64.unwrap()(model.ctx, key("test.name"), 0, &mut n);
-            assert_eq!(status, GUILD_STATUS_ERR_INVALID);
-            let status = model.get_u64.unwrap()(model.ctx, key("test.layers"), 1, &mut n);
-            assert_eq!(status, GUILD_STATUS_ERR_NOT_FOUND);
-            assert_eq!(
-                model.length.unwrap()(model.ctx, key("test.scale"), &mut n),
-                0
-            );
-            assert_eq!(n, 1);
-            let mut x = 0.0;
-            assert_eq!(
-                model.get_f64.unwrap()(model.ctx, key("test.scale"), 0, &mut x),
-                0
-            );
-            assert_eq!(x, 0.5);
-            let mut text = guild_str::EMPTY;
-            assert_eq!(
-                model.get_str.unwrap()(model.ctx, key("test.name"), 0, &mut text),
-                0
-            );
-            assert_eq!(text.as_str(), Some("tiny"));
-            let mut info: guild_tensor_info = core::mem::zeroed();
-            assert_eq!(model.tensor.unwrap()(model.ctx, key("wide"), &mut info), 0);
-            // The file says [8, 4], contiguous axis first.
-            assert_eq!((info.rank, info.shape[..2].to_vec()), (2, vec![4, 8]));
-            assert_eq!((info.format, info.byte_len), (GUILD_FORMAT_F32, 128));
-            let status = model.tensor_at.unwrap()(model.ctx, 5, &mut info);
-            assert_eq!(status, GUILD_STATUS_ERR_NOT_FOUND);
-        }
+        assert_eq!(script.integer("test.layers", 0), Ok(3));
+        assert_eq!(
+            script.integer("test.name", 0),
+            Err(GUILD_STATUS_ERR_INVALID)
+        );
+        assert_eq!(
+            script.integer("test.layers", 1),
+            Err(GUILD_STATUS_ERR_NOT_FOUND)
+        );
+        assert_eq!(script.length("test.scale"), Ok(1));
+        assert_eq!(script.number("test.scale", 0), Ok(0.5));
+        assert_eq!(script.number("test.layers", 0), Ok(3.0));
+        assert_eq!(script.text("test.name", 0), Ok("tiny"));
+        // The file says [8, 4], contiguous axis first.
+        let wide = script.tensor("wide")?;
+        assert_eq!((wide.rank, &wide.shape[..2]), (2, &[4, 8][..]));
+        assert_eq!((wide.format, wide.byte_len), (GUILD_FORMAT_F32, 128));
+        assert_eq!(script.tensor_at(3)?.byte_len, 128);
+        assert_eq!(script.tensor_at(5).err(), Some(GUILD_STATUS_ERR_NOT_FOUND));
         whole(script)
     }
     outcome(vec![TestPlugin::new(script)]).unwrap();

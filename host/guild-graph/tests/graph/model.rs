@@ -13,7 +13,7 @@ pub const HIDDEN: usize = 4;
 /// A GGUF file in memory. Its tensors are copied to aligned memory.
 pub struct TestModel {
     gguf: Gguf,
-    data: Vec<Vec<f32>>,
+    data: Vec<AlignedBytes>,
 }
 
 /// Row `t` of the embedding table, column `i`: `10 t + i`.
@@ -24,29 +24,44 @@ pub fn embedding(token: usize) -> [f32; HIDDEN] {
 impl TestModel {
     /// `table` f32 `[4, 4]`, `norm` f32 `[4]`, `half` f16 `[4, 4]`.
     pub fn new() -> TestModel {
-        let table: Vec<f32> = (0..VOCABULARY).flat_map(embedding).collect();
-        let bytes: Vec<u8> = table.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let table = (0..VOCABULARY).flat_map(embedding);
+        let bytes: Vec<u8> = table.flat_map(f32::to_le_bytes).collect();
         let mut writer = Writer::new();
         writer
             .entry("general.architecture", 8, &string("test"))
             .entry("test.layers", 4, &3u32.to_le_bytes())
             .entry("test.scale", 6, &0.5f32.to_le_bytes())
             .entry("test.name", 8, &string("tiny"))
-            .tensor("table", &[4, 4], 0, bytes)
+            .tensor("table", &[4, 4], 0, bytes.clone())
             .tensor("norm", &[4], 0, vec![0; 16])
             .tensor("half", &[4, 4], 1, vec![0; 32])
             .tensor("wide", &[8, 4], 0, vec![0; 128])
             .tensor("strange", &[256], 10, vec![0; 84]);
         let gguf = parse(&writer.bytes()).expect("the test's file is whole");
+        let data = [bytes, vec![0; 16], vec![0; 32], vec![0; 128], vec![0; 84]];
         TestModel {
             gguf,
-            data: vec![
-                table,
-                vec![0.0; 4],
-                vec![0.0; 8],
-                vec![0.0; 32],
-                vec![0.0; 21],
-            ],
+            data: data.map(AlignedBytes::new).into(),
+        }
+    }
+}
+
+/// Bytes of which `start..start + len` are aligned as a mapping's are.
+struct AlignedBytes {
+    bytes: Vec<u8>,
+    start: usize,
+    len: usize,
+}
+
+impl AlignedBytes {
+    fn new(data: Vec<u8>) -> AlignedBytes {
+        let mut bytes = vec![0; data.len() + 64];
+        let start = bytes.as_ptr().align_offset(64);
+        bytes[start..start + data.len()].copy_from_slice(&data);
+        AlignedBytes {
+            bytes,
+            start,
+            len: data.len(),
         }
     }
 }
@@ -73,9 +88,8 @@ impl ModelSource for TestModel {
         let missing = || Damage::MissingTensor {
             name: name.to_owned(),
         };
-        let data: &[f32] = &self.data[found.ok_or_else(missing)?];
-        // SAFETY: f32 values are readable as bytes, and the slice borrows from `self`.
-        Ok(unsafe { core::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) })
+        let aligned = &self.data[found.ok_or_else(missing)?];
+        Ok(&aligned.bytes[aligned.start..aligned.start + aligned.len])
     }
 
     fn check_unchanged(&self) -> Result<(), ModelError> {

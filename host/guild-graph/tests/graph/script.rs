@@ -1,6 +1,7 @@
 //! What a test's runner says to the host's builder, through the C functions.
 
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 
 use guild_abi::abi::{
     GUILD_FORMAT_F32, GUILD_KIND_RECORD, GUILD_STATE_RECURRENT, GUILD_STATUS_OK, guild_err,
@@ -9,7 +10,7 @@ use guild_abi::abi::{
 use guild_abi::runner::{
     GUILD_DIM_OUTPUTS, GUILD_DIM_ROWS, GUILD_INPUT_OUTPUT_ROWS, GUILD_INPUT_TOKENS,
     GUILD_OUTPUT_LOGITS, GUILD_SECTION_MAIN, guild_builder_v1, guild_model_v1, guild_node_desc,
-    guild_section_desc, guild_state_desc, guild_value_desc, guild_view_desc,
+    guild_section_desc, guild_state_desc, guild_tensor_info, guild_value_desc, guild_view_desc,
 };
 
 use crate::model::HIDDEN;
@@ -64,9 +65,61 @@ impl Script {
         unsafe { &*self.builder }
     }
 
-    pub fn model(&self) -> &guild_model_v1 {
+    fn model(&self) -> &guild_model_v1 {
         // SAFETY: the host's model is valid during `describe`.
         unsafe { &*self.model }
+    }
+
+    pub fn length(&self, key: &str) -> Said<u64> {
+        let (model, mut out) = (self.model(), 0);
+        // SAFETY: the host's function with its own context; text and `out` live on the stack.
+        check(unsafe { model.length.unwrap()(model.ctx, guild_str::new(key), &mut out) })?;
+        Ok(out)
+    }
+
+    pub fn integer(&self, key: &str, index: u64) -> Said<u64> {
+        let (model, mut out) = (self.model(), 0);
+        let key = guild_str::new(key);
+        // SAFETY: as in `length`.
+        check(unsafe { model.get_u64.unwrap()(model.ctx, key, index, &mut out) })?;
+        Ok(out)
+    }
+
+    pub fn number(&self, key: &str, index: u64) -> Said<f64> {
+        let (model, mut out) = (self.model(), 0.0);
+        let key = guild_str::new(key);
+        // SAFETY: as in `length`.
+        check(unsafe { model.get_f64.unwrap()(model.ctx, key, index, &mut out) })?;
+        Ok(out)
+    }
+
+    pub fn text(&self, key: &str, index: u64) -> Said<&str> {
+        let (model, mut out) = (self.model(), guild_str::EMPTY);
+        let key = guild_str::new(key);
+        // SAFETY: as in `length`; the text is valid while the model is.
+        unsafe {
+            check(model.get_str.unwrap()(model.ctx, key, index, &mut out))?;
+            Ok(out.as_str().expect("the host gives UTF-8"))
+        }
+    }
+
+    pub fn tensor(&self, name: &str) -> Said<guild_tensor_info> {
+        let (model, mut out) = (self.model(), MaybeUninit::zeroed());
+        let name = guild_str::new(name);
+        // SAFETY: as in `length`; zero bytes are a valid tensor, and the host writes a whole one.
+        unsafe {
+            check(model.tensor.unwrap()(model.ctx, name, out.as_mut_ptr()))?;
+            Ok(out.assume_init())
+        }
+    }
+
+    pub fn tensor_at(&self, index: u64) -> Said<guild_tensor_info> {
+        let (model, mut out) = (self.model(), MaybeUninit::zeroed());
+        // SAFETY: as in `tensor`.
+        unsafe {
+            check(model.tensor_at.unwrap()(model.ctx, index, out.as_mut_ptr()))?;
+            Ok(out.assume_init())
+        }
     }
 
     pub fn section_of(&self, kind: u32, name: &str) -> Said<()> {
