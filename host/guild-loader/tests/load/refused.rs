@@ -1,6 +1,6 @@
 //! Plugins that are refused: each with its code, and a message that says whose fault it is.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crate::fixture::{Bench, Package};
 
@@ -188,24 +188,57 @@ fn row_79_one_bad_package_fails_the_whole_load() {
     assert!(good.exists(), "the good plugin still runs");
 }
 
+/// A process that may have no descriptor from 1000 on has no number for the library.
+#[test]
+fn a_system_that_leaves_no_way_to_load() {
+    let child = child_of(
+        "refused::a_system_that_leaves_no_way_to_load",
+        "ulimit -n 512",
+        || {
+            let bench = Bench::with(&Package::of("good"));
+            bench.refuses("LOADER_UNAVAILABLE", 25, &["ulimit -n 4096"]);
+        },
+    );
+    if let Some(child) = child {
+        let text = String::from_utf8_lossy(&child.stdout);
+        assert!(
+            child.status.success() && text.contains("1 passed"),
+            "{text}"
+        );
+    }
+}
+
 /// Rust can't go on after a foreign exception, so the process ends, and says whose fault it is.
 #[test]
 fn an_exception_ends_the_process_with_the_package_name() {
-    const IN_CHILD: &str = "GUILD_TEST_EXCEPTION_CHILD";
-    if std::env::var_os(IN_CHILD).is_some() {
-        let _ = Bench::with(&Package::of("throws")).load();
-        return;
-    }
     let name = "refused::an_exception_ends_the_process_with_the_package_name";
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--nocapture"])
+    let child = child_of(name, "true", || {
+        let _ = Bench::with(&Package::of("throws")).load();
+    });
+    if let Some(child) = child {
+        let text = String::from_utf8_lossy(&child.stderr);
+        assert!(!child.status.success(), "{text}");
+        let expected = "org.test.plugin@1.0.0 let an exception leave init";
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+/// Runs `body` in a child process, which is this test binary with the test `name` alone, after the shell
+/// command `first`. Gives what became of it; `None` in the child itself.
+fn child_of(name: &str, first: &str, body: impl FnOnce()) -> Option<Output> {
+    const IN_CHILD: &str = "GUILD_LOADER_TEST_CHILD";
+    if std::env::var_os(IN_CHILD).is_some() {
+        body();
+        return None;
+    }
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            &format!("{first} && exec \"$0\" --exact {name} --nocapture"),
+        ])
+        .arg(std::env::current_exe().unwrap())
         .env(IN_CHILD, "1")
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&child.stderr);
-    assert!(!child.status.success(), "{text}");
-    assert!(
-        text.contains("org.test.plugin@1.0.0 let an exception leave init"),
-        "{text}"
-    );
+    Some(output)
 }
