@@ -283,6 +283,24 @@ mod tests {
         assert_eq!(count, 10);
     }
 
+    /// The owner of the third RFC key signs with R = identity: S is k times the secret scalar, computed
+    /// from RFC 8032 with Python's integers. The library's lenient check takes it.
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "shows that the lenient check would accept it"
+    )]
+    fn row_17_a_commitment_of_small_order_is_refused() {
+        let (_, public, message, _) = RFC_8032[2];
+        let key = PublicKey::from_bytes(&bytes(public)).unwrap();
+        let signature: [u8; 64] = bytes(
+            "010000000000000000000000000000000000000000000000000000000000000089653588ead4771e2326253c8cc167ed5f891f0c238314c9d136bb6e54f2f206",
+        );
+        let parsed = ed25519_dalek::Signature::from_bytes(&signature);
+        assert!(ed25519_dalek::Verifier::verify(key.verifying_key(), message, &parsed).is_ok());
+        assert!(check_strict(&key, message, &Signature(signature)).is_err());
+    }
+
     #[test]
     fn row_21_a_signature_counts_for_one_purpose() {
         let purposes = [

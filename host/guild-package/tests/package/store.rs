@@ -300,16 +300,34 @@ fn an_object_that_is_there_already_is_hashed_again() {
 
 #[test]
 fn row_56_planted_links_are_not_followed() {
-    for planted in ["objects/sha256", "meta/sha256", "gen", "trust", "staging"] {
-        let bench = Bench::new();
-        let bytes = bench.package(CPU, "1.0.0");
-        let place = bench.store_path().join(planted);
-        let aside = bench.path().join("aside");
-        fs::rename(&place, &aside).unwrap();
-        symlink(&aside, &place).unwrap();
-        let before = crate::fixture::listing(&aside);
-        assert!(bench.install(&bytes).is_err(), "{planted}");
-        assert_eq!(crate::fixture::listing(&aside), before, "{planted}");
+    for planted in [
+        "objects",
+        "meta",
+        "objects/sha256",
+        "meta/sha256",
+        "gen",
+        "trust",
+        "staging",
+    ] {
+        for leads_outside in [true, false] {
+            let bench = Bench::new();
+            let bytes = bench.package(CPU, "1.0.0");
+            let place = bench.store_path().join(planted);
+            let aside = match leads_outside {
+                true => bench.path().join("aside"),
+                false => place.with_file_name("aside"),
+            };
+            fs::rename(&place, &aside).unwrap();
+            let link = if leads_outside {
+                aside.as_path()
+            } else {
+                Path::new("aside")
+            };
+            symlink(link, &place).unwrap();
+            let before = crate::fixture::listing(&aside);
+            assert!(bench.install(&bytes).is_err(), "{planted}");
+            assert_eq!(crate::fixture::listing(&aside), before, "{planted}");
+        }
     }
     // HEAD.tmp is a name that can be guessed: a link there is removed, not written through.
     let bench = Bench::new();
