@@ -130,7 +130,7 @@ pub struct Artifact {
     /// Index into [`Manifest::targets`]; absent for a file that fits every machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<u64>,
-    /// What the loader must find in the library; present exactly for plugins.
+    /// What the library says about itself; present exactly for plugins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elf: Option<ElfFacts>,
     /// What the PTX text says; present exactly for PTX.

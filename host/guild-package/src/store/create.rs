@@ -4,6 +4,7 @@
 use crate::error::Result;
 use crate::store::generation::{Generation, TrustReference};
 use crate::store::path::{DIRECTORIES, StorePath};
+use crate::store::recovery::remove_if_there;
 use crate::store::state::{Head, Root};
 use crate::store::transaction::write_new;
 use crate::trust::TrustStore;
@@ -74,12 +75,7 @@ fn check_nearly_empty(root: &Root) -> Result<()> {
 /// Writes a file aside and renames it into place, over what an earlier attempt left.
 fn replace(root: &Root, path: &StorePath, bytes: &[u8]) -> Result<()> {
     let aside = StorePath::fixed("HEAD.tmp");
-    match root.fs.remove_file(&aside) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(root.io("remove", &aside)(error));
-        }
-        _ => {}
-    }
+    remove_if_there(root, &aside)?;
     write_new(root, &aside, bytes)?;
     root.fs
         .rename_over(&aside, path)

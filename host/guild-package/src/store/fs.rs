@@ -45,7 +45,7 @@ pub trait StoreFs: Send + Sync {
     /// The operating system's reason.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
 
-    /// Makes the file's bytes durable. An error is final: the file is not used after it.
+    /// Makes the file's bytes and mode durable. An error is final: the file is not used after it.
     ///
     /// # Errors
     /// The operating system's reason.
@@ -200,7 +200,8 @@ impl StoreFs for RealFs {
     }
 
     fn sync_file(&self, file: &File) -> io::Result<()> {
-        file.sync_data()
+        // Not `sync_data`: an object whose mode was lost would be refused at the next load.
+        file.sync_all()
     }
 
     fn set_mode(&self, file: &File, mode: u32) -> io::Result<()> {

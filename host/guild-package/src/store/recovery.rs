@@ -12,7 +12,7 @@ const STAGING_DEPTH_MAX: usize = 4;
 
 /// Brings the store to exactly the committed state, but for unreferenced objects, which are harmless.
 pub(super) fn recover(root: &Root, state: &State) -> Result<()> {
-    remove_leftover_head(root)?;
+    remove_if_there(root, &StorePath::fixed("HEAD.tmp"))?;
     remove_numbers_above(root, "gen", state.head.n)?;
     remove_numbers_above(root, "trust", state.generation.trust.n)?;
     // The lock is ours, so no staging directory belongs to a living change.
@@ -46,11 +46,11 @@ fn remove_children(root: &Root, path: &StorePath, depth_left: usize) -> Result<(
     Ok(())
 }
 
-fn remove_leftover_head(root: &Root) -> Result<()> {
-    let aside = StorePath::fixed("HEAD.tmp");
-    match root.fs.remove_file(&aside) {
+/// Removes a file that may be gone already.
+pub(super) fn remove_if_there(root: &Root, path: &StorePath) -> Result<()> {
+    match root.fs.remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(root.io("remove", &aside)(error))
+            Err(root.io("remove", path)(error))
         }
         _ => Ok(()),
     }
@@ -88,10 +88,8 @@ fn remove_orphaned_notes(root: &Root) -> Result<()> {
             .open_lock(&lock_path)
             .map_err(root.io("open", &lock_path))?;
         if lock::try_exclusive(&file).map_err(root.io("lock", &lock_path))? {
-            let note = directory.listed(name);
-            root.fs
-                .remove_file(&note)
-                .map_err(root.io("remove", &note))?;
+            // A session that ended since the listing has removed its own.
+            remove_if_there(root, &directory.listed(name))?;
         }
     }
     Ok(())

@@ -158,8 +158,12 @@ impl<'store> Transaction<'store> {
         let mut fan_outs = BTreeSet::new();
         let mut areas = BTreeSet::new();
         for file in staged {
-            let Some(aside) = &file.aside else { continue };
             let fan_out = StorePath::fan_out(file.area, file.digest);
+            // The name of a file that was there may come from an interrupted install that never
+            // made it durable, so its directories are synced like those of a new one.
+            fan_outs.insert(fan_out.clone());
+            areas.insert(file.area.directory());
+            let Some(aside) = &file.aside else { continue };
             match self.root.fs.create_dir(&fan_out) {
                 Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
                     return Err(self.root.io("create", &fan_out)(error));
@@ -178,8 +182,6 @@ impl<'store> Transaction<'store> {
                 }
                 other => other.map_err(self.root.io("rename", &file.target))?,
             }
-            fan_outs.insert(fan_out);
-            areas.insert(file.area.directory());
         }
         for directory in fan_outs.iter().chain(&areas) {
             self.root
