@@ -111,9 +111,12 @@ impl<'a> Exec<'a> {
     /// Input `index` as a weight.
     ///
     /// # Errors
-    /// `INVALID` where there is none, it isn't contiguous, or its bytes don't hold its shape.
+    /// `INVALID` where there is none, it isn't contiguous, or its bytes don't hold its shape;
+    /// `INTERNAL` where it shares its memory with output 0.
     pub fn weight(&self, index: usize) -> Result<Weight<'a>, Failure> {
-        // SAFETY: weights are read-only; `new` checked that no written operand overlaps them.
+        self.check_not_updated(index)?;
+        // SAFETY: `new` checked that no written operand overlaps it but an aliased input 0, which
+        // was refused.
         unsafe { Weight::new(self.input_raw(index)?) }
     }
 
@@ -246,9 +249,7 @@ impl<'a> Exec<'a> {
     }
 
     fn read<T: Element>(&self, index: usize) -> Result<Tensor<'a, T>, Failure> {
-        if self.in_place && index == 0 {
-            return Err(Failure::internal("read an in-place input with `update`"));
-        }
+        self.check_not_updated(index)?;
         let rows = if self.facts.op == GUILD_OP_SELECT_ROWS && index == 0 {
             // The input has the rows of the batch, the output those of this call.
             // SAFETY: the host's table is valid during the call.
@@ -256,8 +257,16 @@ impl<'a> Exec<'a> {
         } else {
             self.rows
         };
-        // SAFETY: `new` checked that no written operand overlaps it.
+        // SAFETY: as in `weight`.
         unsafe { Tensor::new(self.input_raw(index)?, rows) }
+    }
+
+    /// Refuses input 0 where it is output 0's memory, which `update` alone hands out.
+    fn check_not_updated(&self, index: usize) -> Result<(), Failure> {
+        match self.in_place && index == 0 {
+            true => Err(Failure::internal("read an in-place input with `update`")),
+            false => Ok(()),
+        }
     }
 
     fn write<T: Element>(&self, index: usize) -> Result<TensorMut<'a, T>, Failure> {
@@ -550,6 +559,7 @@ mod tests {
         with(&[a, b], a, true, &[], |x| {
             let x = x.unwrap();
             assert_eq!(status(x.input(0)), GUILD_STATUS_ERR_INTERNAL);
+            assert_eq!(status(x.weight(0)), GUILD_STATUS_ERR_INTERNAL);
             assert_eq!(status(x.output(0)), GUILD_STATUS_ERR_INTERNAL);
             assert!(x.update().is_ok() && x.input(1).is_ok());
             assert_eq!(status(x.update()), GUILD_STATUS_ERR_INTERNAL);
