@@ -165,7 +165,7 @@ pub struct MissingProvider {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} of package {} failed at {operation}, node {node:?}, layer {layer}: `{call}` gave status {status}: {text}. \
-     Disable the package or roll it back",
+     Install another release of the package",
     provider.implementation,
     provider.package
 )]

@@ -81,7 +81,7 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} of package {} failed at {operation}, layer {layer}, with status {status}: {text}. \
-     End the session; disable the package or roll it back if it happens again",
+     End the session; install another release of the package if it happens again",
     provider.implementation,
     provider.package
 )]

@@ -325,4 +325,18 @@ mod tests {
         assert_eq!(offsets, [128, 0, 128, 0]);
         assert_eq!(arena_bytes, 192);
     }
+
+    #[test]
+    fn an_input_that_is_read_twice_is_not_overwritten() {
+        let arena = |inputs: Vec<usize>| {
+            let nodes = [(1, vec![], false), (1, inputs, true), (1, vec![2], false)];
+            let section = section(&nodes, 2);
+            let sizes = Sizes::new(&section, &BindOptions::single_sequence(3, 8)).unwrap();
+            MemoryPlan::new(&section, &sizes, |_| true).arena_bytes
+        };
+        assert_eq!(arena(vec![0]), 64);
+        assert_eq!(arena(vec![0, 0]), 128);
+        // Value 1 is a view of value 0.
+        assert_eq!(arena(vec![0, 1]), 128);
+    }
 }

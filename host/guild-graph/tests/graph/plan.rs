@@ -230,6 +230,21 @@ fn outputs_take_their_inputs_memory_only_in_place() {
 }
 
 #[test]
+fn memory_is_shared_in_place_only_where_every_phase_can() {
+    let decode_in_place = |c: &mut Candidate| {
+        (c.caps[0], c.phases) = (GUILD_CAP_INPLACE, GUILD_PHASE_DECODE);
+    };
+    let decode = TestPlugin {
+        package: package("a.decode.x", false),
+        edit: decode_in_place,
+        ..TestPlugin::new(chain::<6>)
+    };
+    let all = TestPlugin::new(chain::<6>);
+    let report = planned(vec![decode.leak(), all.leak()], &small()).unwrap();
+    assert_eq!(report.memory.arena_bytes, 4 * 128);
+}
+
+#[test]
 fn states_are_counted() {
     let script = |s: &Script| {
         let embedded = s.embedded()?;

@@ -389,6 +389,9 @@ unsafe extern "C" fn embedding(_inst: *mut c_void, x: *const guild_exec) -> guil
     let call = Call(unsafe { &*x });
     for row in 0..call.rows() {
         let id = call.id(1, row);
+        if id < 0 {
+            return GUILD_STATUS_ERR_INTERNAL;
+        }
         if !(0..call.input(0).shape[0] as i32).contains(&id) {
             let text = format_args!("token {id} doesn't exist");
             // SAFETY: the host's error buffer.
@@ -412,9 +415,10 @@ unsafe extern "C" fn add(_inst: *mut c_void, x: *const guild_exec) -> guild_stat
     GUILD_STATUS_OK
 }
 
-unsafe extern "C" fn select(_inst: *mut c_void, x: *const guild_exec) -> guild_status {
-    // SAFETY: the host's argument block.
-    let call = Call(unsafe { &*x });
+unsafe extern "C" fn select(inst: *mut c_void, x: *const guild_exec) -> guild_status {
+    // SAFETY: the host's argument block and the instance that `create` made.
+    let (call, instance) = unsafe { (Call(&*x), &*inst.cast::<TestInstance>()) };
+    instance.plugin.note("execute", instance.index, 0);
     for row in 0..call.rows() {
         let from = call.id(1, row) as usize;
         call.write(row, |column| Call::f32(call.input(0), from, column));

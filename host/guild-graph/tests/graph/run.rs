@@ -91,6 +91,9 @@ fn slots_are_reset_saved_and_restored() {
     assert_eq!(last(&mut plan, Phase::Decode, 0, &[1]), expected(1, 3));
     plan.states_mut().copy_slot(2, 0);
     assert_eq!(last(&mut plan, Phase::Decode, 0, &[1]), expected(1, 3));
+    plan.states_mut().reset_slot(2);
+    plan.states_mut().copy_slot(2, 0);
+    assert_eq!(last(&mut plan, Phase::Decode, 0, &[1, 1]), expected(1, 1));
     plan.states_mut().copy_slot(0, 3);
     plan.states_mut().reset_slot(9);
     plan.states_mut().reset_slot(0);
@@ -99,12 +102,24 @@ fn slots_are_reset_saved_and_restored() {
 
 #[test]
 fn without_output_rows_the_head_does_not_run() {
-    let mut plan = bound(vec![TestPlugin::new(whole).leak()]).unwrap();
+    let plugin = TestPlugin::new(whole).leak();
+    let mut plan = bound(vec![plugin]).unwrap();
     plan.run(Phase::Prefill).unwrap();
     push(&mut plan, 0, 0, &[1, 2]);
     plan.run(Phase::Prefill).unwrap();
+    let heads = || {
+        plugin
+            .log()
+            .iter()
+            .filter(|line| line.starts_with("execute select"))
+            .count()
+    };
+    assert_eq!(heads(), 0);
     assert!(plan.logits().is_empty());
     assert_eq!(plan.hidden(), [expected(1, 0), expected(2, 1)].concat());
+    plan.batch_mut().set_output_rows(&[0]).unwrap();
+    plan.run(Phase::Prefill).unwrap();
+    assert_eq!(heads(), 1);
 }
 
 #[test]
@@ -133,6 +148,14 @@ fn a_failing_step_is_named() {
     assert_eq!(error.provider.package, package("test.package", false));
     assert_eq!(error.provider.implementation, "test.package.impl");
     assert_eq!(error.text, "token 77 doesn't exist");
+    // A failure without a text doesn't show the text of the one before.
+    plan.batch_mut().clear();
+    push(&mut plan, 0, 0, &[-1]);
+    let error = plan.run(Phase::Prefill).unwrap_err();
+    assert_eq!(
+        (error.status, error.text.as_str()),
+        (GUILD_STATUS_ERR_INTERNAL, "")
+    );
     assert_eq!(last(&mut plan, Phase::Prefill, 0, &[1]), expected(1, 0));
 }
 
