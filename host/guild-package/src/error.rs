@@ -222,7 +222,7 @@ pub enum Error {
     },
     /// An older version than the newest installed one.
     #[error(
-        "{id} {offered} is older than the installed {installed}. To go back to an installed version use `guild kernel rollback`; to install an older file add --allow-downgrade"
+        "{id} {offered} is older than the installed {installed}. Install a newer release; to go back on purpose, install with --allow-downgrade"
     )]
     DowngradeRefused {
         /// The package.
@@ -460,6 +460,6 @@ mod tests {
         };
         let text = error.to_string();
         assert!(text.contains("1.0.1") && text.contains("1.0.0"));
-        assert!(text.contains("guild kernel rollback"));
+        assert!(text.contains("--allow-downgrade"));
     }
 }
