@@ -205,7 +205,7 @@ pub struct KeygenArgs {
 pub struct SignArgs {
     /// Staging folder with a package.toml and the files it names.
     pub package_dir: PathBuf,
-    /// Id of the key, or the path of its public record.
+    /// Id of the key, or its first 12 digits or more behind `gk1-`.
     #[arg(long, value_name = "KEY")]
     pub key_id: String,
     /// Private seed.
@@ -247,4 +247,10 @@ pub struct InstallArgs {
     /// Package id that it must be.
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
+    /// Accept a version older than the newest installed one.
+    #[arg(long)]
+    pub allow_downgrade: bool,
+    /// Accept other publishers than those of the first install.
+    #[arg(long)]
+    pub accept_new_publisher: bool,
 }

@@ -20,8 +20,11 @@ pub fn open_store(data_dir: Option<&Path>) -> Outcome<Store> {
 /// Opens the package store if there is one; reading commands don't make it.
 pub fn existing_store(data_dir: Option<&Path>) -> Outcome<Option<Store>> {
     let path = store_path(data_dir)?;
-    if !path.exists() {
-        return Ok(None);
+    match path.symlink_metadata() {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        // A store that can't be looked at may hold packages: going on without them would be silent.
+        Err(error) => return Err(Failure::io(&path, &error)),
     }
     let options = StoreOptions {
         create: false,

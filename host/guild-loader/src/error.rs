@@ -246,7 +246,7 @@ pub enum Fault {
     },
     /// The same thing twice.
     #[error(
-        "{what} `{name}` is registered twice, now by {package} and before by {earlier}. Disable one of the two packages; within one package, the publisher must rename one"
+        "{what} `{name}` is registered twice, now by {package} and before by {earlier}. Use a store (--data-dir) with only one of the two packages; within one package, the publisher must rename one"
     )]
     Duplicate {
         /// `implementation` or `runner`.

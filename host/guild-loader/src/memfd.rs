@@ -162,7 +162,7 @@ fn unavailable(step: &'static str, error: Errno) -> Fault {
     Fault::LoaderUnavailable {
         step,
         reason: error.to_string(),
-        next: "see `guild kernel doctor`, and allow memfd_create with sealing for this process",
+        next: "allow memfd_create with sealing for this process (seccomp, container runtime)",
     }
 }
 

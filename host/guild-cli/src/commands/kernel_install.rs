@@ -17,7 +17,8 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
     };
     let options = InstallOptions {
         verify,
-        ..InstallOptions::default()
+        allow_downgrade: args.allow_downgrade,
+        accept_new_publisher: args.accept_new_publisher,
     };
     let installed = open_store(data_dir)?.install(&args.bundle, &options)?;
     let state = if installed.already_installed {

@@ -1,13 +1,13 @@
-//! `guild kernel trust list`: shows the trusted keys.
+//! `guild kernel trust list`: shows the trusted keys and what packages need beyond one signature.
 
 use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
-use guild_package::trust::TrustedKey;
+use guild_package::trust::{Policy, TrustedKey};
 use serde_json::json;
 use std::path::Path;
 
-/// Prints one line a key.
+/// Prints one line a key, then one line a policy.
 pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let trust = existing_store(data_dir)?
         .map(|store| store.trust())
@@ -27,8 +27,15 @@ pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
             scopes.join(",")
         ))?;
     }
+    let policies: &[Policy] = trust.as_ref().map_or(&[], |trust| &trust.body().policy);
+    for policy in policies {
+        output.data(format!(
+            "policy {}: {} publishers, {} reviewers",
+            policy.prefix, policy.publish, policy.reviewer
+        ))?;
+    }
     if keys.is_empty() {
         output.say("No key is trusted. `guild kernel trust add` adds one.");
     }
-    output.object(json!({ "keys": keys }))
+    output.object(json!({ "keys": keys, "policy": policies }))
 }
