@@ -101,7 +101,10 @@ impl Engine {
     /// - [`EngineError::Step`]: an operation failed; the sessions have ended.
     pub fn pass(&mut self, phase: Phase, parts: &mut [Part<'_>]) -> Result<&[f32], EngineError> {
         self.fill_batch(parts)?;
-        self.plan.model().check_unchanged().map_err(GraphError::from)?;
+        self.plan
+            .model()
+            .check_unchanged()
+            .map_err(GraphError::from)?;
         let ran = self.plan.run(phase);
         for part in parts {
             part.session.position += part.tokens.len() as u64;
@@ -116,16 +119,20 @@ impl Engine {
     /// `progress` is told the rows done after each pass.
     ///
     /// # Errors
-    /// As [`Engine::pass`].
+    /// As [`Engine::pass`]; [`EngineError::Batch`] for a prompt without tokens.
     pub fn prefill(
         &mut self,
         session: &mut Session,
         tokens: &[u32],
         mut progress: impl FnMut(usize),
     ) -> Result<&[f32], EngineError> {
+        // No token is one pass without rows, which the batch refuses: the logits that lie there are
+        // another call's.
         let rows = self.options.max_rows as usize;
+        let passes = tokens.len().div_ceil(rows).max(1);
         let mut done = 0;
-        for chunk in tokens.chunks(rows) {
+        for pass in 0..passes {
+            let chunk = &tokens[done..tokens.len().min((pass + 1) * rows)];
             done += chunk.len();
             let outputs = if done == tokens.len() {
                 Outputs::Last

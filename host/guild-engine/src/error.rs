@@ -48,7 +48,7 @@ pub enum EngineError {
         /// Entries of the vocabulary.
         vocabulary: usize,
     },
-    /// A session ended by a failed pass, or one of another engine, was used.
+    /// A session that a failed pass ended was used.
     #[error("the session has ended; start a new one")]
     SessionEnded,
     /// The temperature can't be used.

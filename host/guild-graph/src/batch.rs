@@ -35,7 +35,8 @@ pub struct SequenceRows<'a> {
     /// Page numbers in append-only states; entry `i` holds positions `256 i` to `256 i + 255`. They
     /// cover every position up to the last token's. No two sequences may write the same page.
     pub pages: &'a [u32],
-    /// For each row the slot that takes the recurrent state after it; empty for none.
+    /// For each row the slot that takes the recurrent state after it; empty for none. They lie behind
+    /// the slots of sequences, and each is used once a call.
     pub snapshot_slots: &'a [u32],
 }
 
@@ -249,8 +250,36 @@ impl Batch {
                 limit: rows,
             });
         }
-        for slot in snapshot_slots {
+        self.check_snapshots(snapshot_slots)
+    }
+
+    /// A snapshot slot is written while other slots are in use, so it must be nobody else's.
+    fn check_snapshots(&self, slots: &[u32]) -> Result<(), BatchError> {
+        let options = &self.options;
+        let earlier = &self.seqs.as_slice()[..self.table().seq_count as usize];
+        let with_snapshots = earlier
+            .iter()
+            .filter(|entry| !entry.snapshot_slots.is_null());
+        for (index, slot) in slots.iter().enumerate() {
             below("snapshot slot", (*slot).into(), options.slots())?;
+            if u64::from(*slot) < options.max_sequences {
+                return Err(BatchError {
+                    what: "snapshot slot (at least)",
+                    found: (*slot).into(),
+                    limit: options.max_sequences,
+                });
+            }
+            let taken = with_snapshots.clone().any(|entry| {
+                let first = entry.first_row as usize;
+                self.snapshots.as_slice()[first..first + entry.rows as usize].contains(slot)
+            });
+            if taken || slots[..index].contains(slot) {
+                return Err(BatchError {
+                    what: "number of uses of a snapshot slot in one call",
+                    found: 2,
+                    limit: 1,
+                });
+            }
         }
         Ok(())
     }
@@ -346,6 +375,16 @@ mod tests {
             ..rows(0, 0, &[1], &[0])
         };
         refused(high, "snapshot slot");
+        let active = SequenceRows {
+            snapshot_slots: &[0],
+            ..rows(1, 0, &[1], &[0])
+        };
+        refused(active, "snapshot slot (at least)");
+        let twice = SequenceRows {
+            snapshot_slots: &[2, 2],
+            ..rows(0, 0, &[1, 2], &[0])
+        };
+        refused(twice, "number of uses of a snapshot slot in one call");
     }
 
     #[test]
@@ -360,6 +399,7 @@ mod tests {
             ..rows(0, 9, &[9], &[1])
         };
         batch.push(&second).unwrap();
+        assert_eq!(batch.check_snapshots(&[2]).unwrap_err().found, 2);
         let third = batch.push(&rows(0, 0, &[7], &[0])).unwrap_err();
         assert_eq!(third.what, "number of sequences already in the call");
         let seqs = batch.seqs.as_slice();
