@@ -75,22 +75,22 @@ fn the_reference_package_binds_only_when_it_is_asked_for() {
 fn an_enabled_package_that_fails_to_load_fails_the_model_load() {
     let site = Site::with(&[CPU, QWEN]);
     let objects = site.guild.data_dir().join("kernels/objects/sha256");
-    let largest = largest_file(&objects);
-    let mut bytes = std::fs::read(&largest).unwrap();
+    let library = smallest_plugin(&objects);
+    let mut bytes = std::fs::read(&library).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     // Objects are read-only; somebody with the owner's rights can still change them.
-    let mut permissions = std::fs::metadata(&largest).unwrap().permissions();
+    let mut permissions = std::fs::metadata(&library).unwrap().permissions();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
-    std::fs::set_permissions(&largest, permissions.clone()).unwrap();
-    std::fs::write(&largest, bytes).unwrap();
+    std::fs::set_permissions(&library, permissions.clone()).unwrap();
+    std::fs::write(&library, bytes).unwrap();
     std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o444);
-    std::fs::set_permissions(&largest, permissions).unwrap();
+    std::fs::set_permissions(&library, permissions).unwrap();
     refused(&site, &[], 16, &["org.guild."]);
 }
 
-/// The largest file that is a plugin of the store: the one whose name is asked for by a manifest.
-fn largest_file(folder: &std::path::Path) -> std::path::PathBuf {
+/// The smallest library with an entry among a store's objects.
+fn smallest_plugin(folder: &std::path::Path) -> std::path::PathBuf {
     let mut plugins = Vec::new();
     for fan in std::fs::read_dir(folder).unwrap() {
         for object in std::fs::read_dir(fan.unwrap().path()).unwrap() {
