@@ -27,11 +27,11 @@ mod record;
 mod small;
 
 pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
-pub use record::{Activations, RECORD_ELEMS, Rounding, write_record};
+pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 
 use record::Record;
 
-use crate::isa::Isa;
+use crate::isa::{Isa, vectorized};
 
 /// One step of sixteen weight rows, unpacked. What a format doesn't use keeps old values.
 pub struct Tile<S: Isa> {
@@ -49,8 +49,12 @@ pub struct Tile<S: Isa> {
 
 impl<S: Isa> Tile<S> {
     /// A tile to unpack into.
-    #[inline(always)]
     pub fn new(isa: S) -> Tile<S> {
+        isa.vectorize::<EmptyTile, _>(())
+    }
+
+    #[inline(always)]
+    fn empty(isa: S, (): ()) -> Tile<S> {
         let (zero, none) = (isa.splat_i32(0), isa.splat(0.0));
         Tile {
             words: [zero; 64],
@@ -61,6 +65,11 @@ impl<S: Isa> Tile<S> {
         }
     }
 }
+
+/// Names [`Tile::empty`].
+struct EmptyTile;
+
+vectorized!(impl [] EmptyTile = Tile::empty, (), Tile<S>);
 
 /// A quantised weight format.
 trait Block {

@@ -29,6 +29,43 @@ use guild_numerics::reduce::lane_tree;
 /// f32 lanes of a logical vector.
 pub const LANES: usize = 16;
 
+/// A function to run with an instruction set's instructions enabled, named by a type.
+///
+/// It and all that it calls on vectors is `#[inline(always)]`: code that isn't inlined is compiled
+/// without the instructions and runs many times slower. Neither a closure nor a function's own type
+/// can promise that, a method of this trait can. [`vectorized!`] writes the implementation.
+pub trait Vectorized<S: Isa, A> {
+    /// What the function gives back.
+    type Output;
+    /// The function.
+    fn call(isa: S, arguments: A) -> Self::Output;
+}
+
+/// `vectorized!(Name = function, Arguments, Output)` makes a type that names a function; with
+/// `impl [generics]` in front it uses a type that is there. Without an output it is `()`.
+macro_rules! vectorized {
+    (impl [$($generics:tt)*] $name:ty = $function:expr, $arguments:ty) => {
+        $crate::isa::vectorized!(impl [$($generics)*] $name = $function, $arguments, ());
+    };
+    (impl [$($generics:tt)*] $name:ty = $function:expr, $arguments:ty, $output:ty) => {
+        impl<'a, 'b, S: $crate::isa::Isa, $($generics)*>
+            $crate::isa::Vectorized<S, $arguments> for $name
+        {
+            type Output = $output;
+            #[inline(always)]
+            fn call(isa: S, arguments: $arguments) -> $output {
+                $function(isa, arguments)
+            }
+        }
+    };
+    ($name:ident = $function:expr, $($types:ty),+) => {
+        #[doc = concat!("Names `", stringify!($function), "`.")]
+        struct $name;
+        $crate::isa::vectorized!(impl [] $name = $function, $($types),+);
+    };
+}
+pub(crate) use vectorized;
+
 /// An instruction set. A value of the type is the proof that the processor has it.
 ///
 /// Integer vectors `V` are 64 bytes without a type: a method's name says how it reads them.
@@ -40,9 +77,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// What [`Isa::signed_weights`] adds to each byte.
     const SIGNED_OFFSET: i32;
 
-    /// Runs `task` with this set's instructions enabled. What `task` calls must be inlined into it:
-    /// `#[inline(always)]`.
-    fn vectorize<R>(self, task: impl FnOnce(Self) -> R) -> R;
+    /// Runs a function with this set's instructions enabled.
+    fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output;
 
     /// The 16 values.
     fn load(self, x: &[f32; LANES]) -> Self::F;

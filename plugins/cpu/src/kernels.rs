@@ -54,13 +54,16 @@ pub fn kernels(forced: Option<IsaName>) -> Result<Vec<Box<dyn Kernel>>, Failure>
     Ok(kernels)
 }
 
+/// Binds a request that the operation supports.
+type Create<S> = fn(S, &Request<'_>) -> Result<Box<dyn Instance>, Failure>;
+
 /// One operation for one instruction set.
 struct CpuKernel<S> {
     /// The set's token, where the machine has the set and no other is forced.
     isa: Option<S>,
     info: KernelInfo,
     supports: fn(&Request<'_>) -> Result<(), Refusal>,
-    create: fn(S, &Request<'_>) -> Result<Box<dyn Instance>, Failure>,
+    create: Create<S>,
 }
 
 impl<S: Isa> Kernel for CpuKernel<S> {

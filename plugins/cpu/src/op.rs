@@ -25,7 +25,7 @@ pub mod select_rows;
 pub mod sigmoid_mul;
 pub mod swiglu;
 
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_sdk::{Element, Failure, Par, Refusal, Request, Tensor, TensorInfo};
 
@@ -117,9 +117,11 @@ fn check_weight(at: usize, weight: &TensorInfo, rank: usize, elems: usize) -> Re
     Ok(())
 }
 
+vectorized!(Dot = dot, (&'a [f32], &'a [f32]), f32);
+
 /// `sum of a[i] * b[i]` by rule 2.
 #[inline(always)]
-fn dot<S: Isa>(isa: S, a: &[f32], b: &[f32]) -> f32 {
+fn dot<S: Isa>(isa: S, (a, b): (&[f32], &[f32])) -> f32 {
     let mut lanes = isa.splat(0.0);
     for (a, b) in a.chunks(LANES).zip(b.chunks(LANES)) {
         lanes = isa.fma(isa.load_part(a), isa.load_part(b), lanes);

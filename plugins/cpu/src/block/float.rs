@@ -64,14 +64,19 @@ fn load_f32<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
     isa.load(&core::array::from_fn(|i| f32::from_le_bytes(words[i])))
 }
 
+/// What [`float_product`] takes: as [`super::Product`], without the tile.
+pub(super) type FloatArguments<'a> = (
+    &'a TileRows<'a>,
+    &'a Activations<'a>,
+    &'a [u32],
+    &'a mut [Line],
+);
+
 /// As [`super::Product`] says, for one format.
 #[inline(always)]
 pub(super) fn float_product<S: Isa, W: Float>(
     isa: S,
-    weight: &TileRows<'_>,
-    activations: &Activations<'_>,
-    list: &[u32],
-    out: &mut [Line],
+    (weight, activations, list, out): FloatArguments<'_>,
 ) {
     isa.prefetch(weight.ahead);
     let (fours, rest) = list.as_chunks::<4>();
@@ -109,7 +114,10 @@ fn dots<S: Isa, W: Float, const M: usize, const X: usize>(
             &weight.bytes[at..][..elems * W::BYTES]
         });
         for c in 0..elems / LANES {
-            let xs = x.map(|x| load_f32(isa, &x[4 * LANES * c..]));
+            let mut xs = [isa.splat(0.0); X];
+            for (value, x) in xs.iter_mut().zip(&x) {
+                *value = load_f32(isa, &x[4 * LANES * c..]);
+            }
             for (m, w) in w.iter().enumerate() {
                 let w = W::widen(isa, &w[LANES * W::BYTES * c..]);
                 for (x, value) in xs.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The product of sixteen weight rows with rows of activations: loops over steps and rows, once for
 //! all quantised formats.
 
-use super::float::{Bf16, F16, F32, Float, float_product};
+use super::float::{Bf16, F16, F32, Float, FloatArguments, float_product};
 use super::q4_0::Q4_0;
 use super::q4_k::Q4K;
 use super::q5_k::Q5K;
@@ -9,7 +9,8 @@ use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
 use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
 use super::{Block, Tile};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
+use core::marker::PhantomData;
 use guild_sdk::abi::abi::{
     GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_Q4_0, GUILD_FORMAT_Q4_K,
     GUILD_FORMAT_Q5_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
@@ -72,6 +73,21 @@ pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
     }
 }
 
+/// Names [`float_product`] of one format.
+struct Plain<W>(PhantomData<W>);
+
+vectorized!(impl [W: Float] Plain<W> = float_product::<S, W>, FloatArguments<'a>);
+
+/// Names [`quantised_product`] of one format.
+struct Quantised<B>(PhantomData<B>);
+
+vectorized!(impl [B: Block] Quantised<B> = quantised_product::<S, B>, QuantisedArguments<'a, S>);
+
+/// Names [`unpack_padded`] of one format.
+struct Padded<B>(PhantomData<B>);
+
+vectorized!(impl [B: Block] Padded<B> = unpack_padded::<S, B>, (&'a [u8], usize, &'a mut Tile<S>));
+
 fn run_float<S: Isa, W: Float>(
     isa: S,
     _tile: &mut Tile<S>,
@@ -80,7 +96,7 @@ fn run_float<S: Isa, W: Float>(
     list: &[u32],
     out: &mut [Line],
 ) {
-    isa.vectorize(|isa| float_product::<S, W>(isa, weight, activations, list, out));
+    isa.vectorize::<Plain<W>, _>((weight, activations, list, out));
 }
 
 fn run_quantised<S: Isa, B: Block>(
@@ -91,17 +107,22 @@ fn run_quantised<S: Isa, B: Block>(
     list: &[u32],
     out: &mut [Line],
 ) {
-    isa.vectorize(|isa| quantised_product::<S, B>(isa, tile, weight, activations, list, out));
+    let arguments = (tile, weight, activations, list, out);
+    isa.vectorize::<Quantised<B>, _>(arguments);
 }
+
+type QuantisedArguments<'a, S> = (
+    &'a mut Tile<S>,
+    &'a TileRows<'a>,
+    &'a Activations<'a>,
+    &'a [u32],
+    &'a mut [Line],
+);
 
 #[inline(always)]
 fn quantised_product<S: Isa, B: Block>(
     isa: S,
-    tile: &mut Tile<S>,
-    weight: &TileRows<'_>,
-    activations: &Activations<'_>,
-    list: &[u32],
-    out: &mut [Line],
+    (tile, weight, activations, list, out): QuantisedArguments<'_, S>,
 ) {
     let out = &mut out[..list.len()];
     out.fill(Line::ZERO);
@@ -149,7 +170,10 @@ fn rows<S: Isa, B: Block, const R: usize>(
     let outs = out[done..].as_chunks_mut::<R>().0;
     for (list, out) in lists.iter().zip(outs) {
         let records: [&Record; R] = list.map(|row| &records[row as usize]);
-        let mut sums: [S::F; R] = core::array::from_fn(|r| isa.load(&out[r].0));
+        let mut sums = [isa.splat(0.0); R];
+        for (sum, out) in sums.iter_mut().zip(&*out) {
+            *sum = isa.load(&out.0);
+        }
         B::multiply(isa, tile, blocks, records, &mut sums);
         for (out, sum) in out.iter_mut().zip(sums) {
             isa.store(&mut out.0, sum);
@@ -174,5 +198,10 @@ fn unpack_part<S: Isa, B: Block>(
     for (row, bytes) in rows.zip(bytes.chunks_exact_mut(STEP_BYTES_MAX)) {
         bytes[..used].copy_from_slice(&row[offset..offset + used]);
     }
-    isa.vectorize(|isa| B::unpack(isa, &bytes, STEP_BYTES_MAX, 0, blocks, tile));
+    isa.vectorize::<Padded<B>, _>((&bytes[..], blocks, tile));
+}
+
+#[inline(always)]
+fn unpack_padded<S: Isa, B: Block>(isa: S, (bytes, blocks, tile): (&[u8], usize, &mut Tile<S>)) {
+    B::unpack(isa, bytes, STEP_BYTES_MAX, 0, blocks, tile);
 }

@@ -14,7 +14,7 @@
 //! The i16 sums stand in the order 0, 2, 1, 3 within each four, as the pairs of factors do that
 //! `k_quants` splits off the packed bytes.
 
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::convert::CANONICAL_NAN_F32;
 
 /// Elements of one step.
@@ -126,9 +126,13 @@ pub(super) fn small_sum(record: &Record, block: usize) -> i32 {
 /// Writes up to 256 activations, whole blocks of the format; the rest of the record keeps old bytes.
 ///
 /// # Panics
-/// When `record` isn't [`Rounding::record_bytes`] long, or `x` is longer or not whole blocks.
+/// When the record isn't [`Rounding::record_bytes`] long, or the row is longer or not whole blocks.
+pub struct WriteRecord;
+
+vectorized!(impl [] WriteRecord = write_record, (Rounding, &'a [f32], &'a mut [u8]));
+
 #[inline(always)]
-pub fn write_record<S: Isa>(isa: S, rounding: Rounding, x: &[f32], record: &mut [u8]) {
+fn write_record<S: Isa>(isa: S, (rounding, x, record): (Rounding, &[f32], &mut [u8])) {
     match rounding {
         Rounding::None => {
             for (x, bytes) in x.iter().zip(record.as_chunks_mut::<4>().0) {

@@ -1,6 +1,6 @@
 //! AVX2 with FMA and F16C. A logical vector is two registers.
 
-use super::{Isa, LANES};
+use super::{Isa, LANES, Vectorized};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -114,8 +114,8 @@ impl Isa for Avx2 {
     const ROWS_AT_ONCE: usize = 2;
     const SIGNED_OFFSET: i32 = 0;
 
-    fn vectorize<R>(self, task: impl FnOnce(Self) -> R) -> R {
-        have!(run(self, task))
+    fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output {
+        have!(run::<N, A>(self, arguments))
     }
 
     #[inline(always)]
@@ -169,19 +169,21 @@ impl Isa for Avx2 {
     }
     #[inline(always)]
     fn tree_16(self, x: &[F; 16]) -> F {
-        let half = |first: usize| {
+        let mut halves = [x[0][0]; 2];
+        for (first, half) in [0, 8].into_iter().zip(&mut halves) {
             // Distance 8 is between the two registers. Rows `i` and `i + 4` then share a register.
-            let pairs: [__m256; 4] = core::array::from_fn(|i| {
+            let mut pairs = [x[0][0]; 4];
+            for (i, pair) in pairs.iter_mut().enumerate() {
                 let (a, b) = (x[first + i], x[first + i + 4]);
-                have!(distance_4(
+                *pair = have!(distance_4(
                     _mm256_add_ps(a[0], a[1]),
                     _mm256_add_ps(b[0], b[1])
-                ))
-            });
+                ));
+            }
             let [a, b, c, d] = pairs;
-            have!(distance_1(distance_2(a, b), distance_2(c, d)))
-        };
-        [half(0), half(8)]
+            *half = have!(distance_1(distance_2(a, b), distance_2(c, d)));
+        }
+        halves
     }
 
     #[inline(always)]
@@ -222,7 +224,12 @@ impl Isa for Avx2 {
                 columns(row(8), row(12), stride),
             )
         };
-        core::array::from_fn(|column| [low[column], high[column]])
+        [
+            [low[0], high[0]],
+            [low[1], high[1]],
+            [low[2], high[2]],
+            [low[3], high[3]],
+        ]
     }
     #[inline(always)]
     fn and(self, a: V, b: V) -> V {
@@ -297,13 +304,13 @@ impl Isa for Avx2 {
     }
 }
 
-/// Runs `task` with AVX2, FMA and F16C enabled.
+/// Runs a function with AVX2, FMA and F16C enabled.
 ///
 /// # Safety
 /// The processor has the features.
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn run<R>(isa: Avx2, task: impl FnOnce(Avx2) -> R) -> R {
-    task(isa)
+unsafe fn run<N: Vectorized<Avx2, A>, A>(isa: Avx2, arguments: A) -> N::Output {
+    N::call(isa, arguments)
 }
 
 /// Restores the order that a pack of two registers mixes: quarters 0, 2, 1, 3.

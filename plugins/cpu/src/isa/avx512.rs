@@ -1,7 +1,7 @@
 //! AVX-512 with F, BW, DQ and VL; `Avx512<true>` has VNNI besides and differs in the integer dots
 //! alone.
 
-use super::{Isa, LANES};
+use super::{Isa, LANES, Vectorized};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -103,11 +103,11 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
     const ROWS_AT_ONCE: usize = 8;
     const SIGNED_OFFSET: i32 = if VNNI { 128 } else { 0 };
 
-    fn vectorize<R>(self, task: impl FnOnce(Self) -> R) -> R {
+    fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output {
         if VNNI {
-            have!(run_vnni(self, task))
+            have!(run_vnni::<Self, N, A>(self, arguments))
         } else {
-            have!(run(self, task))
+            have!(run::<Self, N, A>(self, arguments))
         }
     }
 
@@ -149,11 +149,12 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
     fn tree_16(self, x: &[__m512; 16]) -> __m512 {
         // Rows `i`, `i + 4`, `i + 8`, `i + 12` end in the four quarters, so that the last two steps,
         // which stay inside quarters, leave the rows in order.
-        let quarters: [__m512; 4] = core::array::from_fn(|i| {
+        let mut quarters = [x[0]; 4];
+        for (i, quarter) in quarters.iter_mut().enumerate() {
             let ab = have!(distance_8(x[i], x[i + 4]));
             let cd = have!(distance_8(x[i + 8], x[i + 12]));
-            have!(distance_4(ab, cd))
-        });
+            *quarter = have!(distance_4(ab, cd));
+        }
         let [a, b, c, d] = quarters;
         have!(distance_1(distance_2(a, b), distance_2(c, d)))
     }
@@ -273,22 +274,22 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
     }
 }
 
-/// Runs `task` with AVX-512 enabled.
+/// Runs a function with AVX-512 enabled.
 ///
 /// # Safety
 /// The processor has the features.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-unsafe fn run<S: Isa, R>(isa: S, task: impl FnOnce(S) -> R) -> R {
-    task(isa)
+unsafe fn run<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output {
+    N::call(isa, arguments)
 }
 
-/// Runs `task` with AVX-512 and VNNI enabled.
+/// Runs a function with AVX-512 and VNNI enabled.
 ///
 /// # Safety
 /// The processor has the features.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
-unsafe fn run_vnni<S: Isa, R>(isa: S, task: impl FnOnce(S) -> R) -> R {
-    task(isa)
+unsafe fn run_vnni<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output {
+    N::call(isa, arguments)
 }
 
 /// Lanes `i` and `i + 8` added, for `a` in the lower half of the result and `b` in the upper.

@@ -1,6 +1,6 @@
 //! The portable set: arrays and plain Rust. What the other sets are compared with.
 
-use super::{Isa, LANES};
+use super::{Isa, LANES, Vectorized};
 use guild_numerics::convert::{bf16_to_f32, f16_to_f32, f32_to_f16};
 use guild_numerics::lanes::{Lanes, Scalar};
 use guild_numerics::reduce::lane_tree;
@@ -102,8 +102,8 @@ impl Isa for Portable {
     const ROWS_AT_ONCE: usize = 1;
     const SIGNED_OFFSET: i32 = 0;
 
-    fn vectorize<R>(self, task: impl FnOnce(Self) -> R) -> R {
-        task(self)
+    fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output {
+        N::call(self, arguments)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Activations of a call in the forms that its weights want, made once in scratch.
 
-use crate::block::{Activations, RECORD_ELEMS, Rounding, write_record};
+use crate::block::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 use crate::isa::Isa;
 use guild_sdk::{Failure, Par, Scratch, Tensor, TensorMut};
 
@@ -93,11 +93,9 @@ impl Forms {
         par.split(tiles, 1, |step, mut tile| {
             let first = step * RECORD_ELEMS;
             let end = (first + RECORD_ELEMS).min(self.elems);
-            isa.vectorize(|isa| {
-                for (row, record) in tile.row_mut(0).chunks_exact_mut(size).enumerate() {
-                    write_record(isa, kind, &x.row(row)[first..end], record);
-                }
-            });
+            for (row, record) in tile.row_mut(0).chunks_exact_mut(size).enumerate() {
+                isa.vectorize::<WriteRecord, _>((kind, &x.row(row)[first..end], record));
+            }
         })
     }
 

@@ -2,7 +2,7 @@
 //! over rows and heads.
 
 use super::{check_counts, check_f32};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::exp;
 use guild_numerics::lanes::Scalar;
 use guild_sdk::abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_PAGE_POSITIONS};
@@ -139,10 +139,10 @@ impl<S: Isa> Attention<S> {
             return Err(super::lengths_differ());
         }
         for sequence in batch.sequences() {
-            self.isa.vectorize(|isa| {
-                write_cache(isa, &sequence, &k, &mut keys);
-                write_cache(isa, &sequence, &v, &mut values);
-            });
+            self.isa
+                .vectorize::<WriteCache, _>((&sequence, &k, &mut keys));
+            self.isa
+                .vectorize::<WriteCache, _>((&sequence, &v, &mut values));
         }
         let group = (heads / kv_heads).max(1);
         // The heads of a group read the same keys; few rows are cut further to feed all workers.
@@ -165,22 +165,29 @@ impl<S: Isa> Attention<S> {
                     kv_head: head / group,
                     dim,
                 };
-                self.isa.vectorize(|isa| {
-                    let y = y.vector_mut(row, head);
-                    query.attend(isa, q.vector(row, head), &cache, self.scale, y);
-                });
+                let y = y.vector_mut(row, head);
+                let arguments = (&query, q.vector(row, head), &cache, self.scale, y);
+                self.isa.vectorize::<Attend, _>(arguments);
             }
         })
     }
 }
 
+/// Names [`write_cache`].
+struct WriteCache;
+
+vectorized!(impl [T: CacheElement] WriteCache = write_cache::<S, T>, (&'a Sequence<'a>, &'a Tensor<'a, f32>, &'a mut State<'b, T>));
+
+/// Names [`Query::attend`].
+struct Attend;
+
+vectorized!(impl [T: CacheElement] Attend = Query::attend::<S, T>, (&'a Query<'a>, &'a [f32], &'a Cache<'a, T>, f32, &'a mut [f32]));
+
 /// Rounds the new rows of a sequence to the cache's format and writes them to its pages.
 #[inline(always)]
 fn write_cache<S: Isa, T: CacheElement>(
     isa: S,
-    sequence: &Sequence<'_>,
-    from: &Tensor<'_, f32>,
-    state: &mut State<'_, T>,
+    (sequence, from, state): (&Sequence<'_>, &Tensor<'_, f32>, &mut State<'_, T>),
 ) {
     let dim = from.dim();
     for row in 0..sequence.rows {
@@ -234,17 +241,13 @@ impl<'a> Query<'a> {
     /// Attends to all positions up to the row's own; `y` and `q` are `[dim]`.
     #[inline(always)]
     fn attend<S: Isa, T: CacheElement>(
-        &self,
         isa: S,
-        q: &[f32],
-        cache: &Cache<'_, T>,
-        scale: f32,
-        y: &mut [f32],
+        (query, q, cache, scale, y): (&Query<'_>, &[f32], &Cache<'_, T>, f32, &mut [f32]),
     ) {
         let (mut m, mut l) = (0.0, 0.0);
-        for block in 0..=self.position / PAGE {
-            let count = (self.position + 1 - block * PAGE).min(PAGE);
-            let page = self.pages[block] as usize;
+        for block in 0..=query.position / PAGE {
+            let count = (query.position + 1 - block * PAGE).min(PAGE);
+            let page = query.pages[block] as usize;
             let keys = cache.entries(cache.keys, page, count);
             let mut p = [0.0; PAGE];
             let p = &mut p[..count];

@@ -1,7 +1,7 @@
 //! `guild.core.causal_conv@1`: depthwise convolution over time. Parallel over bands of channels.
 
 use super::{check_counts, check_f32};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::silu;
 use guild_sdk::abi::abi::GUILD_FORMAT_F32;
 use guild_sdk::abi::core_ops::{GUILD_ACTIVATION_NONE, GUILD_ACTIVATION_SILU, guild_conv_params};
@@ -105,8 +105,8 @@ impl<S: Isa> Instance for CausalConv<S> {
                     len: columns.len(),
                     with_silu: self.with_silu,
                 };
-                self.isa
-                    .vectorize(|isa| band.run(isa, &weights, &mut y, &mut window));
+                let arguments = (&band, &weights, &mut y, &mut window);
+                self.isa.vectorize::<RunBand, _>(arguments);
             }
         })
     }
@@ -139,27 +139,34 @@ struct Band<'a> {
     with_silu: bool,
 }
 
+vectorized!(
+    RunBand = Band::run,
+    (
+        &'a Band<'a>,
+        &'a Weights,
+        &'a mut Tile<'b, f32>,
+        &'a mut Tile<'b, f32>
+    )
+);
+
 impl Band<'_> {
     #[inline(always)]
     fn run<S: Isa>(
-        &self,
         isa: S,
-        weights: &Weights,
-        y: &mut Tile<'_, f32>,
-        window: &mut Tile<'_, f32>,
+        (band, weights, y, window): (&Band<'_>, &Weights, &mut Tile<'_, f32>, &mut Tile<'_, f32>),
     ) {
         let past = weights.width - 1;
-        let own = self.sequence.slot * past;
+        let own = band.sequence.slot * past;
         let mut before = [[0.0; BAND]; WIDTH_MAX - 1];
         for (i, before) in before[..past].iter_mut().enumerate() {
-            before[..self.len].copy_from_slice(window.row(own + i));
+            before[..band.len].copy_from_slice(window.row(own + i));
         }
-        for row in 0..self.sequence.rows {
+        for row in 0..band.sequence.rows {
             let inputs: [&[f32]; WIDTH_MAX] = core::array::from_fn(|tap| {
                 let tap = tap.min(past);
-                self.input_at(&before, past, row + tap)
+                band.input_at(&before, past, row + tap)
             });
-            let y = y.row_mut(self.sequence.first_row + row);
+            let y = y.row_mut(band.sequence.first_row + row);
             for (at, y) in (0..).step_by(LANES).zip(y.chunks_mut(LANES)) {
                 let part = at..at + y.len();
                 let mut sum = isa.splat(0.0);
@@ -167,23 +174,23 @@ impl Band<'_> {
                     let tap = isa.load_part(&tap[part.clone()]);
                     sum = isa.fma(tap, isa.load_part(&input[part.clone()]), sum);
                 }
-                let sum = if self.with_silu { silu(isa, sum) } else { sum };
+                let sum = if band.with_silu { silu(isa, sum) } else { sum };
                 isa.store_part(y, sum);
             }
-            if let Some(&slot) = self
+            if let Some(&slot) = band
                 .sequence
                 .snapshot_slots
                 .and_then(|slots| slots.get(row))
             {
-                self.save(&before, past, row + 1, slot as usize, window);
+                band.save(&before, past, row + 1, slot as usize, window);
             }
         }
-        if self.sequence.rows > 0 {
-            self.save(
+        if band.sequence.rows > 0 {
+            band.save(
                 &before,
                 past,
-                self.sequence.rows,
-                self.sequence.slot,
+                band.sequence.rows,
+                band.sequence.slot,
                 window,
             );
         }

@@ -1,9 +1,9 @@
 //! What `add`, `swiglu` and `sigmoid_mul` share: one output element from two input elements.
 
 use super::rows_plan;
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
-use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots};
+use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Tensor, Tile};
 
 /// The arithmetic of one operation.
 pub(super) trait Binary: Send + Sync + 'static {
@@ -53,21 +53,25 @@ impl<S: Isa, B: Binary> Instance for Elementwise<S, B> {
         let heads = y.heads();
         let (par, row_block) = rows_plan(x.par(), y.rows(), heads * y.dim());
         par.split(y.tiles(row_block, heads), 1, |_, mut y| {
-            self.isa.vectorize(|isa| {
-                for row in y.rows() {
-                    for head in y.heads() {
-                        apply::<S, B>(isa, y.vector_mut(row, head), other.vector(row, head));
-                    }
-                }
-            });
+            self.isa.vectorize::<Apply<B>, _>((&mut y, &other));
         })
     }
 }
 
+/// Names [`apply`] of one operation.
+struct Apply<B>(PhantomData<B>);
+
+vectorized!(impl [B: Binary] Apply<B> = apply::<S, B>, (&'a mut Tile<'b, f32>, &'a Tensor<'a, f32>));
+
 #[inline(always)]
-fn apply<S: Isa, B: Binary>(isa: S, y: &mut [f32], other: &[f32]) {
-    for (y, other) in y.chunks_mut(LANES).zip(other.chunks(LANES)) {
-        let value = B::lanes(isa, isa.load_part(y), isa.load_part(other));
-        isa.store_part(y, value);
+fn apply<S: Isa, B: Binary>(isa: S, (y, other): (&mut Tile<'_, f32>, &Tensor<'_, f32>)) {
+    for row in y.rows() {
+        for head in y.heads() {
+            let (y, other) = (y.vector_mut(row, head), other.vector(row, head));
+            for (y, other) in y.chunks_mut(LANES).zip(other.chunks(LANES)) {
+                let value = B::lanes(isa, isa.load_part(y), isa.load_part(other));
+                isa.store_part(y, value);
+            }
+        }
     }
 }

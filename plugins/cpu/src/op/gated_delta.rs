@@ -4,7 +4,7 @@
 //! columns whose part of the state stays in the nearest cache.
 
 use super::{check_counts, check_f32};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::{exp, sigmoid};
 use guild_numerics::lanes::Scalar;
 use guild_numerics::log1p::softplus;
@@ -137,8 +137,8 @@ impl<S: Isa> Instance for GatedDelta<S> {
                     key_head,
                 };
                 for sequence in batch.sequences() {
-                    self.isa
-                        .vectorize(|isa| head.run(isa, &sequence, &mut y, &mut state));
+                    let arguments = (&head, &sequence, &mut y, &mut state);
+                    self.isa.vectorize::<RunHead, _>(arguments);
                 }
             })
     }
@@ -157,23 +157,35 @@ struct Head<'a> {
     key_head: usize,
 }
 
+vectorized!(
+    RunHead = Head::run,
+    (
+        &'a Head<'a>,
+        &'a Sequence<'a>,
+        &'a mut Tile<'b, f32>,
+        &'a mut Tile<'b, f32>
+    )
+);
+
 impl Head<'_> {
     #[inline(always)]
     fn run<S: Isa>(
-        &self,
         isa: S,
-        sequence: &Sequence<'_>,
-        y: &mut Tile<'_, f32>,
-        state: &mut Tile<'_, f32>,
+        (head, sequence, y, state): (
+            &Head<'_>,
+            &Sequence<'_>,
+            &mut Tile<'_, f32>,
+            &mut Tile<'_, f32>,
+        ),
     ) {
-        let dim = self.v.dim();
+        let dim = head.v.dim();
         let mut first = 0;
         while dim - first >= COLUMN_VECTORS * LANES {
-            self.columns::<S, COLUMN_VECTORS>(isa, sequence, first, y, state);
+            head.columns::<S, COLUMN_VECTORS>(isa, sequence, first, y, state);
             first += COLUMN_VECTORS * LANES;
         }
         while first < dim {
-            self.columns::<S, 1>(isa, sequence, first, y, state);
+            head.columns::<S, 1>(isa, sequence, first, y, state);
             first += LANES;
         }
     }
@@ -240,8 +252,10 @@ impl Step<'_> {
                 *read = isa.fma(decayed, k, *read);
             }
         }
-        let delta: [S::F; C] =
-            core::array::from_fn(|c| isa.mul(isa.sub(isa.load_part(&self.v[part(c)]), read[c]), b));
+        let mut delta = read;
+        for (c, delta) in delta.iter_mut().enumerate() {
+            *delta = isa.mul(isa.sub(isa.load_part(&self.v[part(c)]), *delta), b);
+        }
         let mut sums = [zero; C];
         let keys = self.k.iter().zip(self.q);
         for ((k, q), state) in keys.zip(state.chunks_mut(self.dim)) {

@@ -1,6 +1,6 @@
 //! `guild.core.gated_rms_norm@1`: `rms_norm(x) * silu(z)`.
 
-use super::norm::{self, Norm};
+use super::norm::{self, Norm, NormArguments};
 use super::rms_norm::normalise;
 use crate::isa::{Isa, LANES};
 use guild_numerics::exp::silu;
@@ -15,8 +15,8 @@ impl Norm for GatedRmsNorm {
     const INPUTS: usize = 3;
 
     #[inline(always)]
-    fn vector<S: Isa>(&self, isa: S, y: &mut [f32], weight: &[f32], z: &[f32]) {
-        normalise(isa, self.epsilon, y, weight);
+    fn vector<S: Isa>(isa: S, (norm, y, weight, z): NormArguments<'_, Self>) {
+        normalise(isa, norm.epsilon, y, weight);
         for (y, z) in y.chunks_mut(LANES).zip(z.chunks(LANES)) {
             let value = isa.mul(isa.load_part(y), silu(isa, isa.load_part(z)));
             isa.store_part(y, value);

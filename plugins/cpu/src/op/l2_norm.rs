@@ -1,6 +1,6 @@
 //! `guild.core.l2_norm@1`: `(x / sqrt(sum(x * x) + epsilon)) * scale`.
 
-use super::norm::{self, Norm};
+use super::norm::{self, Norm, NormArguments};
 use crate::isa::Isa;
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::{Failure, Instance, Refusal, Request};
@@ -14,9 +14,9 @@ impl Norm for L2Norm {
     const INPUTS: usize = 1;
 
     #[inline(always)]
-    fn vector<S: Isa>(&self, isa: S, y: &mut [f32], _weight: &[f32], _z: &[f32]) {
-        let r = isa.splat(1.0 / (super::dot(isa, y, y) + self.epsilon).sqrt());
-        let scale = isa.splat(self.scale);
+    fn vector<S: Isa>(isa: S, (norm, y, _, _): NormArguments<'_, Self>) {
+        let r = isa.splat(1.0 / (super::dot(isa, (y, y)) + norm.epsilon).sqrt());
+        let scale = isa.splat(norm.scale);
         super::map_in_place(isa, y, |x| isa.mul(isa.mul(x, r), scale));
     }
 }

@@ -13,8 +13,9 @@ pub use operands::supports;
 
 use super::activations::Forms;
 use super::linear::{band, tile_rows};
-use crate::block::{Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, write_record};
-use crate::isa::{Isa, LANES};
+use crate::block::{Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, WriteRecord};
+use crate::isa::{Isa, LANES, vectorized};
+use core::ops::Range;
 use guild_numerics::exp::{sigmoid, silu};
 use guild_numerics::lanes::Scalar;
 use guild_sdk::abi::core_ops::guild_experts_params;
@@ -183,9 +184,7 @@ impl<S: Isa> MoeExperts<S> {
     /// Factor of the shared expert on one row. Without a gate it is 1, and `fma(1, d, y)` is `y + d`.
     fn shared_weight(&self, input: &Tensor<'_, f32>, operands: &Operands<'_>, row: usize) -> f32 {
         operands.shared_gate.map_or(1.0, |gate| {
-            let dot = self
-                .isa
-                .vectorize(|isa| super::dot(isa, input.row(row), gate));
+            let dot = self.isa.vectorize::<super::Dot, _>((input.row(row), gate));
             sigmoid(Scalar, dot)
         })
     }
@@ -232,7 +231,7 @@ impl<S: Isa> Pool<'_, S> {
         for row in y.rows() {
             y.row_mut(row).fill(0.0);
         }
-        let mut tile = isa.vectorize(|isa| Tile::new(isa));
+        let mut tile = Tile::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
         for &group in self.routing.active {
             let group = group as usize;
@@ -254,14 +253,8 @@ impl<S: Isa> Pool<'_, S> {
                     let list = &list[..rows.len()];
                     (network.down.product)(isa, &mut tile, &weight, &activations, list, &mut lines);
                     let factors = &tokens.weights[first..];
-                    isa.vectorize(|isa| {
-                        for ((row, line), factor) in rows.iter().zip(&lines).zip(factors) {
-                            let y = &mut y.row_mut(*row as usize)[at..at + len];
-                            let d = isa.load(&line.0);
-                            let sum = isa.fma(isa.splat(*factor), d, isa.load_part(y));
-                            isa.store_part(y, sum);
-                        }
-                    });
+                    let part = at..at + len;
+                    isa.vectorize::<AddWeighted, _>((rows, &lines[..], factors, part, &mut *y));
                 }
             }
         }
@@ -293,7 +286,7 @@ impl<S: Isa> Inner<'_, S> {
         let width = (network.ff - first).min(RECORD_ELEMS);
         let record_bytes = network.down.rounding.record_bytes();
         let ahead = self.tokens.rows.len() <= AHEAD_ROWS;
-        let mut tile = isa.vectorize(|isa| Tile::new(isa));
+        let mut tile = Tile::new(isa);
         let mut gates = [Line::ZERO; CHUNK_ROWS];
         let mut ups = [Line::ZERO; CHUNK_ROWS];
         let chunks = records.chunks_mut(CHUNK_ROWS * record_bytes);
@@ -310,20 +303,44 @@ impl<S: Isa> Inner<'_, S> {
                 let product = network.up.product;
                 product(isa, &mut tile, &up, &self.up_input, list, &mut ups);
                 let pairs = gates.iter().zip(&ups).take(list.len());
-                isa.vectorize(|isa| {
-                    for ((gate, up), row) in pairs.zip(inner.chunks_exact_mut(RECORD_ELEMS)) {
-                        let value = isa.mul(silu(isa, isa.load(&gate.0)), isa.load(&up.0));
-                        let end = (at + LANES).min(RECORD_ELEMS);
-                        isa.store_part(&mut row[at..end], value);
-                    }
-                });
-            }
-            isa.vectorize(|isa| {
-                let rows = inner.chunks_exact(RECORD_ELEMS);
-                for (row, record) in rows.zip(records.chunks_exact_mut(record_bytes)) {
-                    write_record(isa, network.down.rounding, &row[..width], record);
+                for ((gate, up), row) in pairs.zip(inner.chunks_exact_mut(RECORD_ELEMS)) {
+                    isa.vectorize::<Swiglu, _>((gate, up, &mut row[at..]));
                 }
-            });
+            }
+            let rows = inner.chunks_exact(RECORD_ELEMS);
+            for (row, record) in rows.zip(records.chunks_exact_mut(record_bytes)) {
+                isa.vectorize::<WriteRecord, _>((network.down.rounding, &row[..width], record));
+            }
         }
     }
+}
+
+vectorized!(AddWeighted = add_weighted, AddArguments<'a, 'b>);
+
+type AddArguments<'a, 'b> = (
+    &'a [u32],
+    &'a [Line],
+    &'a [f32],
+    Range<usize>,
+    &'a mut guild_sdk::Tile<'b, f32>,
+);
+
+/// `y[row] = fma(factor, line, y[row])` in the columns `part`.
+#[inline(always)]
+fn add_weighted<S: Isa>(isa: S, (rows, lines, factors, part, y): AddArguments<'_, '_>) {
+    for ((row, line), factor) in rows.iter().zip(lines).zip(factors) {
+        let y = &mut y.row_mut(*row as usize)[part.clone()];
+        let sum = isa.fma(isa.splat(*factor), isa.load(&line.0), isa.load_part(y));
+        isa.store_part(y, sum);
+    }
+}
+
+vectorized!(Swiglu = swiglu, (&'a Line, &'a Line, &'a mut [f32]));
+
+/// Sixteen inner columns of one row.
+#[inline(always)]
+fn swiglu<S: Isa>(isa: S, (gate, up, inner): (&Line, &Line, &mut [f32])) {
+    let value = isa.mul(silu(isa, isa.load(&gate.0)), isa.load(&up.0));
+    let len = inner.len().min(LANES);
+    isa.store_part(&mut inner[..len], value);
 }

@@ -4,7 +4,7 @@ use super::activations::Forms;
 use super::linear::{Band, band};
 use super::{check_counts, check_f32, check_ids, check_weight, rows_plan};
 use crate::block::{Product, Rounding, TILE_ROWS, product};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::exp;
 use guild_sdk::abi::abi::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::abi::core_ops::{GUILD_ROUTE_RENORMALISE, guild_route_params};
@@ -126,21 +126,21 @@ impl<S: Isa> Instance for MoeRoute<S> {
             weights.tiles(row_block, 1),
         );
         par.split(parts, 1, |_, (mut logits, mut ids, mut weights)| {
-            self.isa.vectorize(|isa| {
-                for row in logits.rows() {
-                    let probabilities = logits.row_mut(row);
-                    softmax(isa, probabilities);
-                    let (ids, weights) = (ids.row_mut(row), weights.row_mut(row));
-                    choose(probabilities, ids, weights);
-                    if self.renormalise {
-                        let sum = weights.iter().fold(0.0, |sum: f32, weight| sum + weight);
-                        weights.iter_mut().for_each(|weight| *weight /= sum);
-                    }
+            for row in logits.rows() {
+                let probabilities = logits.row_mut(row);
+                self.isa.vectorize::<Softmax, _>(&mut *probabilities);
+                let (ids, weights) = (ids.row_mut(row), weights.row_mut(row));
+                choose(probabilities, ids, weights);
+                if self.renormalise {
+                    let sum = weights.iter().fold(0.0, |sum: f32, weight| sum + weight);
+                    weights.iter_mut().for_each(|weight| *weight /= sum);
                 }
-            });
+            }
         })
     }
 }
+
+vectorized!(Softmax = softmax, &'a mut [f32]);
 
 /// Logits become probabilities.
 #[inline(always)]
@@ -158,7 +158,6 @@ fn softmax<S: Isa>(isa: S, x: &mut [f32]) {
 
 /// Writes the experts with the largest probabilities (by their bits), larger first, the lower index
 /// first where they are equal.
-#[inline(always)]
 fn choose(probabilities: &[f32], ids: &mut [i32], weights: &mut [f32]) {
     let mut best = [(0u32, 0u32); TOP_MAX];
     let best = &mut best[..ids.len()];

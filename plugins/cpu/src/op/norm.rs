@@ -1,17 +1,27 @@
 //! What the norms share: the loop over vectors of the last axis.
 
 use super::rows_plan;
-use crate::isa::Isa;
+use crate::isa::{Isa, vectorized};
+use core::marker::PhantomData;
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Tensor};
 
+/// The norm, `y` (which holds `x`), the weight and `z`; the last two are empty where the operation has
+/// none.
+pub(super) type NormArguments<'a, N> = (&'a N, &'a mut [f32], &'a [f32], &'a [f32]);
+
 /// The arithmetic of one norm on one vector.
-pub(super) trait Norm: Send + Sync + 'static {
+pub(super) trait Norm: Sized + Send + Sync + 'static {
     /// Inputs of the operation: `x`, then a weight where there are two, then `z`.
     const INPUTS: usize;
-    /// Replaces `y`, which holds `x`. `weight` and `z` are empty where the operation has none.
-    fn vector<S: Isa>(&self, isa: S, y: &mut [f32], weight: &[f32], z: &[f32]);
+    /// Replaces `y`.
+    fn vector<S: Isa>(isa: S, arguments: NormArguments<'_, Self>);
 }
+
+/// Names [`Norm::vector`] of one norm.
+struct Apply<N>(PhantomData<N>);
+
+vectorized!(impl [N: Norm] Apply<N> = N::vector, NormArguments<'a, N>);
 
 struct Instanced<S, N> {
     isa: S,
@@ -65,14 +75,13 @@ impl<S: Isa, N: Norm> Instance for Instanced<S, N> {
         }
         let (par, row_block) = rows_plan(x.par(), y.rows(), heads * dim);
         par.split(y.tiles(row_block, heads), 1, |_, mut y| {
-            self.isa.vectorize(|isa| {
-                for row in y.rows() {
-                    for head in y.heads() {
-                        let z = z.as_ref().map_or(&[][..], |z| z.vector(row, head));
-                        self.norm.vector(isa, y.vector_mut(row, head), weight, z);
-                    }
+            for row in y.rows() {
+                for head in y.heads() {
+                    let z = z.as_ref().map_or(&[][..], |z| z.vector(row, head));
+                    let arguments = (&self.norm, y.vector_mut(row, head), weight, z);
+                    self.isa.vectorize::<Apply<N>, _>(arguments);
                 }
-            });
+            }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! `guild.core.rms_norm@1`: `(x / sqrt(mean(x * x) + epsilon)) * weight`.
 
-use super::norm::{self, Norm};
+use super::norm::{self, Norm, NormArguments};
 use crate::isa::{Isa, LANES};
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::{Failure, Instance, Refusal, Request};
@@ -13,15 +13,15 @@ impl Norm for RmsNorm {
     const INPUTS: usize = 2;
 
     #[inline(always)]
-    fn vector<S: Isa>(&self, isa: S, y: &mut [f32], weight: &[f32], _z: &[f32]) {
-        normalise(isa, self.epsilon, y, weight);
+    fn vector<S: Isa>(isa: S, (norm, y, weight, _): NormArguments<'_, Self>) {
+        normalise(isa, norm.epsilon, y, weight);
     }
 }
 
 /// Replaces `y` by its norm times the weight.
 #[inline(always)]
 pub(super) fn normalise<S: Isa>(isa: S, epsilon: f32, y: &mut [f32], weight: &[f32]) {
-    let mean = super::dot(isa, y, y) / y.len() as f32;
+    let mean = super::dot(isa, (y, y)) / y.len() as f32;
     let r = isa.splat(1.0 / (mean + epsilon).sqrt());
     for (y, weight) in y.chunks_mut(LANES).zip(weight.chunks(LANES)) {
         let value = isa.mul(isa.mul(isa.load_part(y), r), isa.load_part(weight));

@@ -1,7 +1,7 @@
 //! `guild.core.rope@1`: rotary position embedding, halves paired.
 
 use super::{check_counts, check_f32, rows_plan};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::rope::RopeFrequencies;
 use guild_sdk::abi::core_ops::{GUILD_ROPE_HALVES, guild_rope_params};
 use guild_sdk::{Batch, Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots};
@@ -82,12 +82,11 @@ impl<S: Isa> Instance for Rope<S> {
             for row in y.rows() {
                 self.frequencies
                     .angles(position(&batch, row), &mut cos, &mut sin);
-                self.isa.vectorize(|isa| {
-                    for head in y.heads() {
-                        let (x, y) = (from.vector(row, head), y.vector_mut(row, head));
-                        rotate(isa, &cos[..pairs], &sin[..pairs], x, y);
-                    }
-                });
+                for head in y.heads() {
+                    let (x, y) = (from.vector(row, head), y.vector_mut(row, head));
+                    self.isa
+                        .vectorize::<Rotate, _>((&cos[..pairs], &sin[..pairs], x, y));
+                }
             }
         })
     }
@@ -103,8 +102,13 @@ fn position(batch: &Batch<'_>, row: usize) -> u64 {
         })
 }
 
+vectorized!(
+    Rotate = rotate,
+    (&'a [f32], &'a [f32], &'a [f32], &'a mut [f32])
+);
+
 #[inline(always)]
-fn rotate<S: Isa>(isa: S, cos: &[f32], sin: &[f32], x: &[f32], y: &mut [f32]) {
+fn rotate<S: Isa>(isa: S, (cos, sin, x, y): (&[f32], &[f32], &[f32], &mut [f32])) {
     let pairs = cos.len();
     let (x_1, rest) = x.split_at(pairs);
     let (x_2, kept) = rest.split_at(pairs);

@@ -1,0 +1,128 @@
+//! Speed of the products of weights with activations, by format, set and number of rows.
+//!
+//! `cargo run --release -p guild-plugin-cpu --example products -- [SET [THREADS]]` prints, for one
+//! row (the weights come from memory) and for 512 rows, weight bytes and multiplications a second.
+
+use guild_plugin_cpu::block::{
+    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, TileRows, WriteRecord, product,
+};
+use guild_plugin_cpu::detect::{Detected, IsaName};
+use guild_plugin_cpu::isa::{Isa, Portable};
+use guild_sdk::format::{WEIGHT_FORMATS, name, storage};
+use std::time::Instant;
+
+/// Elements of a row of weights.
+const ELEMS: usize = 2048;
+/// Weight bytes of the test with one row: well above the caches.
+const STREAM_BYTES: usize = 256 << 20;
+/// Weight rows of the test with many rows.
+const DENSE_ROWS: usize = 1024;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let detected = Detected::new();
+    let set = arguments.next().and_then(|text| IsaName::parse(&text));
+    let threads: usize = arguments
+        .next()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(2);
+    let set = set.unwrap_or(detected.best());
+    println!("{} with {threads} threads", set.text());
+    match set {
+        IsaName::Portable => run(Portable, threads),
+        #[cfg(target_arch = "x86_64")]
+        IsaName::Avx2 => run(detected.avx2().expect("the machine has it"), threads),
+        #[cfg(target_arch = "x86_64")]
+        IsaName::Avx512 => run(detected.avx512().expect("the machine has it"), threads),
+        #[cfg(target_arch = "x86_64")]
+        IsaName::Avx512Vnni => run(detected.avx512_vnni().expect("the machine has it"), threads),
+        #[cfg(not(target_arch = "x86_64"))]
+        _ => unreachable!("the machine hasn't the set"),
+    }
+}
+
+fn run<S: Isa>(isa: S, threads: usize) {
+    for &format in WEIGHT_FORMATS {
+        let storage = storage(format).expect("a weight format has a size");
+        let row_bytes = storage.row_bytes(ELEMS).expect("whole blocks");
+        let stream_rows = STREAM_BYTES / row_bytes / (TILE_ROWS * threads) * TILE_ROWS * threads;
+        let mut state = 1u64;
+        let weights: Vec<u8> = (0..stream_rows * row_bytes)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 56) as u8 & 0x3b
+            })
+            .collect();
+        let one = best(|| multiply(isa, format, &weights, row_bytes, 1, threads));
+        let dense = &weights[..DENSE_ROWS * row_bytes];
+        let many = best(|| multiply(isa, format, dense, row_bytes, 512, threads));
+        println!(
+            "{:10} 1 row {:6.1} GB/s   512 rows {:7.1} G multiplications/s",
+            name(format),
+            weights.len() as f64 / one / 1e9,
+            (512 * DENSE_ROWS * ELEMS) as f64 / many / 1e9,
+        );
+    }
+}
+
+/// The shortest of five runs, in seconds.
+fn best(mut f: impl FnMut()) -> f64 {
+    let times = (0..5).map(|_| {
+        let start = Instant::now();
+        f();
+        start.elapsed().as_secs_f64()
+    });
+    times.fold(f64::INFINITY, f64::min)
+}
+
+fn multiply<S: Isa>(
+    isa: S,
+    format: u32,
+    weights: &[u8],
+    row_bytes: usize,
+    rows: usize,
+    threads: usize,
+) {
+    let (rounding, product) = product::<S>(format).expect("a weight format has a product");
+    let steps = ELEMS / RECORD_ELEMS;
+    let mut records = vec![0; steps * rows * rounding.record_bytes()];
+    let x: Vec<f32> = (0..RECORD_ELEMS).map(|i| (i % 17) as f32 - 8.0).collect();
+    for record in records.chunks_exact_mut(rounding.record_bytes()) {
+        isa.vectorize::<WriteRecord, _>((rounding, &x[..], record));
+    }
+    let activations = Activations {
+        rows,
+        records: &records,
+    };
+    let list: Vec<u32> = (0..rows as u32).collect();
+    let tile_bytes = TILE_ROWS * row_bytes;
+    std::thread::scope(|scope| {
+        for part in weights.chunks(weights.len() / threads) {
+            let (activations, list) = (&activations, &list);
+            scope.spawn(move || {
+                let mut tile = Tile::new(isa);
+                let mut lines = [Line::ZERO; CHUNK_ROWS];
+                for at in (0..part.len()).step_by(tile_bytes) {
+                    let (bytes, rest) = part[at..].split_at(tile_bytes);
+                    let ahead = if rows > 8 {
+                        &[]
+                    } else {
+                        &rest[..rest.len().min(tile_bytes)]
+                    };
+                    let tile_rows = TileRows {
+                        bytes,
+                        row_bytes,
+                        elems: ELEMS,
+                        ahead,
+                    };
+                    for list in list.chunks(CHUNK_ROWS) {
+                        product(isa, &mut tile, &tile_rows, activations, list, &mut lines);
+                        std::hint::black_box(&mut lines);
+                    }
+                }
+            });
+        }
+    });
+}
