@@ -11,6 +11,9 @@
 //! views here do none of it. Unsafe code stands in the files that `docs/safety.md` lists.
 #![deny(unsafe_code)]
 
+#[cfg(panic = "abort")]
+compile_error!("a plugin catches panics at its functions: build it with panic = \"unwind\"");
+
 pub mod format;
 
 mod batch;

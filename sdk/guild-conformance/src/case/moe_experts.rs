@@ -40,6 +40,7 @@ pub(super) fn cases() -> Vec<Case> {
             cases.push(plain.with(flags, 9).case());
         }
         cases.push(plain.with(ALL, 9).case().strided());
+        cases.push(with_leading_axis(plain.with(ALL, 2).case()));
     }
     let mixed = Pool {
         gate: GUILD_FORMAT_Q4_K,
@@ -75,6 +76,15 @@ pub(super) fn cases() -> Vec<Case> {
     bad.invalid = true;
     cases.push(bad);
     cases
+}
+
+/// The shared expert's gate as `[1, hidden]`.
+fn with_leading_axis(mut case: Case) -> Case {
+    case.name += " with a leading axis on the shared gate";
+    if let Some(gate) = case.inputs.last_mut() {
+        gate.shape.insert(0, 1);
+    }
+    case
 }
 
 #[derive(Clone, Copy, Debug)]
