@@ -112,11 +112,19 @@ pub enum Fault {
     },
     /// The system loader refused the bytes.
     #[error(
-        "the publisher's library cannot be loaded: {reason}. Build it as a shared library that needs nothing but libc, libm and libgcc_s"
+        "the publisher's library cannot be loaded: {reason}. Build it as a shared library that needs nothing but libc, libm, libgcc_s and libstdc++"
     )]
     LibraryRefused {
         /// The system loader's words.
         reason: String,
+    },
+    /// The signed facts name a library that no signature covers.
+    #[error(
+        "the publisher's library needs `{library}`, which would be loaded without being verified. Build it as a shared library that needs nothing but libc, libm, libgcc_s and libstdc++"
+    )]
+    ForeignLibrary {
+        /// Its `DT_NEEDED` name.
+        library: String,
     },
     /// There is no way in.
     #[error(
@@ -283,6 +291,7 @@ impl Fault {
                 _ => Code::PREFLIGHT_REFUSED,
             },
             Self::LibraryRefused { .. }
+            | Self::ForeignLibrary { .. }
             | Self::EntryMissing { .. }
             | Self::FloatingPointControl { .. }
             | Self::Malformed { .. }

@@ -4,7 +4,7 @@
 //! What is left out by the caller's own options is listed with its reason.
 
 use guild_abi::abi::{GUILD_ABI_MINOR, GUILD_KERNEL_ABI_VERSION_V1};
-use guild_package::manifest::Abi;
+use guild_package::manifest::{Abi, ElfFacts};
 use guild_package::name::AbiVersion;
 use guild_package::{InstalledPackage, Lease, Store};
 
@@ -177,6 +177,7 @@ fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registratio
     let manifest = package.manifest();
     check_host(&manifest.abi)?;
     let artifact = package.plugin_artifact()?;
+    check_needed(artifact.elf())?;
     let image = SealedImage::copy(package.open_artifact(&artifact)?, label)?;
     let library = library::map(image)?;
     let expected = Expected {
@@ -205,6 +206,30 @@ fn check_host(abi: &Abi) -> Result<(), Fault> {
         });
     }
     Ok(())
+}
+
+/// Libraries that a plugin may ask the system loader for: the C runtime, which this process has too.
+const SYSTEM_LIBRARIES: [&str; 6] = [
+    "libc.so.6",
+    "libm.so.6",
+    "libgcc_s.so.1",
+    "libstdc++.so.6",
+    "ld-linux-x86-64.so.2",
+    "ld-linux-aarch64.so.1",
+];
+
+/// Whatever else the library asks for would be mapped with it without being verified.
+fn check_needed(facts: Option<&ElfFacts>) -> Result<(), Fault> {
+    let needed = facts.map_or(&[][..], |facts| &facts.needed);
+    let foreign = needed
+        .iter()
+        .find(|library| !SYSTEM_LIBRARIES.contains(&library.as_str()));
+    match foreign {
+        Some(library) => Err(Fault::ForeignLibrary {
+            library: library.to_string(),
+        }),
+        None => Ok(()),
+    }
 }
 
 fn negotiate_builtin(builtin: &Builtin, id: &str) -> Result<Registration, Fault> {

@@ -29,6 +29,8 @@ pub struct Package<'a> {
     pub version: &'a str,
     /// More macros for the compiler, as `NAME=VALUE`.
     pub defines: &'a [(&'a str, String)],
+    /// Libraries to link with, as file names.
+    pub libraries: &'a [&'a str],
     /// Operations that the manifest lists.
     pub operations: &'a [&'a str],
     /// Oldest host that the manifest asks for.
@@ -43,6 +45,7 @@ impl<'a> Package<'a> {
             id: "org.test.plugin",
             version: "1.0.0",
             defines: &[],
+            libraries: &[],
             operations: &["guild.core.add@1", "org.test.double@1"],
             host_min: "1.0",
         }
@@ -155,6 +158,10 @@ fn compile(package: &Package<'_>, library: &Path) {
         .arg(root.join(format!("tests/c-plugins/{}.c", package.source)));
     for (name, value) in package.defines {
         command.arg(format!("-D{name}={value}"));
+    }
+    command.arg("-Wl,--no-as-needed");
+    for name in package.libraries {
+        command.arg(format!("-l:{name}"));
     }
     let output = command.arg("-o").arg(library).output().unwrap();
     assert!(

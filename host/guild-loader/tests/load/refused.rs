@@ -43,6 +43,19 @@ fn a_host_that_the_manifest_rules_out() {
     assert!(!maps.contains("org.test.ruled-out"), "it was mapped");
 }
 
+/// Row 71: what the library would pull in is verified by nobody.
+#[test]
+fn row_71_a_library_that_needs_others() {
+    let bench = Bench::with(&Package {
+        libraries: &["libresolv.so.2"],
+        ..Package::of("good")
+    });
+    let words = ["needs `libresolv.so.2`", "without being verified"];
+    bench.refuses("PREFLIGHT_REFUSED", 22, &words);
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    assert!(!maps.contains("libresolv"), "it was mapped");
+}
+
 #[test]
 fn a_missing_entry_symbol() {
     let words = ["does not export `guild_plugin_entry_v1`", "export macro"];

@@ -25,7 +25,7 @@ fn two_packages_may_not_have_one_implementation() {
     let words = [
         "org.test.second@1.0.0",
         "org.test.plugin@1.0.0",
-        "Disable one",
+        "with only one of the two packages",
     ];
     bench.refuses("PREFLIGHT_REFUSED", 22, &words);
 }
