@@ -41,7 +41,24 @@ pub(super) fn cases() -> Vec<Case> {
             &[(GUILD_FORMAT_BF16, 9), (GUILD_FORMAT_F32, 20)],
         ));
     }
+    cases.push(negative_zero());
     cases
+}
+
+/// Products that all round to -0: a lane that no element reaches any more must stay so.
+fn negative_zero() -> Case {
+    let k = 17;
+    let (x, weight) = (vec![-1e-30; k], vec![1e-30; k]);
+    let mut case = Case::new(&LINEAR, "[1, 17] x f32 1, every product -0", 1);
+    let bytes: Vec<u8> = weight.iter().flat_map(|x: &f32| x.to_le_bytes()).collect();
+    let matrix = Matrix::new(GUILD_FORMAT_F32, &bytes, k).expect("whole rows");
+    let y = oracle::linear::linear(&x, &matrix);
+    case.inputs = vec![
+        Operand::rows(&[1, k], &x),
+        Operand::weight(GUILD_FORMAT_F32, &[1, k], bytes),
+    ];
+    case.outputs = vec![Operand::rows(&[1, 1], &y)];
+    case
 }
 
 fn linear(rows: usize, k: usize, weights: &[(u32, usize)]) -> Case {
