@@ -4,20 +4,27 @@
 use clap::Parser;
 use guild_cli::args::Cli;
 use guild_cli::exit::Exit;
+use guild_cli::failure::Failure;
+use guild_cli::output::Output;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match Cli::try_parse() {
         Ok(cli) => guild_cli::run(&cli).into(),
-        Err(error) => {
-            // Help and version are answers, not failures; clap prints both kinds itself.
-            let failed = error.use_stderr();
+        // Help and version are answers, not failures; clap prints both kinds itself.
+        Err(error) if !error.use_stderr() => {
             let _ = error.print();
-            if failed {
-                Exit::Usage.into()
-            } else {
-                Exit::Ok.into()
-            }
+            Exit::Ok.into()
+        }
+        // Whoever asked for JSON gets an object, though nothing else of the line could be read.
+        Err(error) if std::env::args_os().any(|argument| argument == "--json") => {
+            let message = error.to_string();
+            Output { json: true }.failure(&Failure::new(Exit::Usage, message.trim_end()));
+            Exit::Usage.into()
+        }
+        Err(error) => {
+            let _ = error.print();
+            Exit::Usage.into()
         }
     }
 }
