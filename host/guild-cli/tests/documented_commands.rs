@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 fn every_documented_command_line_parses() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut pages = vec![root.join("README.md")];
-    let docs = std::fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let docs = std::fs::read_dir(root.join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     pages.extend(docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
     let checked: usize = pages.iter().map(check).sum();
     assert!(checked >= 8, "only {checked} command lines were found");
