@@ -79,7 +79,7 @@ pub(crate) fn countersigners<'trust>(
         let mut signers = Vec::new();
         for entry in &countersignature.signatures {
             if let Some(key) = trust.key(&entry.keyid) {
-                sign::verify(&key.public, Purpose::Countersign, body, &entry.sig)?;
+                key.verify(entry, Purpose::Countersign, body)?;
                 signers.push(key);
             }
         }

@@ -7,12 +7,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
+use crate::envelope::EnvelopeSignature;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::key::{Algorithm, KeyId, KeyRecord, PublicKey};
 use crate::limits::{LIST_MAX, STATE_FILE_MAX_BYTES};
 use crate::manifest::{Kind, Manifest};
 use crate::name::{PackageId, ScopePrefix, TargetPattern};
+use crate::sign::{self, Purpose};
 use crate::text::{Invalid, PlainText};
 
 const TRUST_FILE: &str = "the trust file";
@@ -389,6 +391,25 @@ impl TrustedKey {
             }
         }
         Ok(())
+    }
+
+    /// Checks the signature that `entry` claims this key made over `body` for `purpose`.
+    ///
+    /// # Errors
+    /// [`Error::SignatureInvalid`], also for another algorithm than the trusted key's.
+    pub(crate) fn verify(
+        &self,
+        entry: &EnvelopeSignature,
+        purpose: Purpose,
+        body: &[u8],
+    ) -> Result<()> {
+        if entry.alg != self.alg {
+            return Err(Error::SignatureInvalid {
+                key: self.id,
+                reason: "it names another algorithm than the trusted key has",
+            });
+        }
+        sign::verify(&self.public, purpose, body, &entry.sig)
     }
 
     /// The error that reports this key's withdrawal.

@@ -18,7 +18,7 @@ use crate::key::KeyId;
 use crate::manifest::{Artifact, Kind, Manifest};
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
-use crate::sign::{self, Purpose};
+use crate::sign::Purpose;
 use crate::text::PlainText;
 use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
 
@@ -271,14 +271,7 @@ impl<'trust> SignedManifest<'trust> {
             let Some(key) = trust.key(&entry.keyid) else {
                 continue;
             };
-            if entry.alg != key.alg {
-                let reason = "it names another algorithm than the trusted key has";
-                return Err(Error::SignatureInvalid {
-                    key: key.id,
-                    reason,
-                });
-            }
-            sign::verify(&key.public, Purpose::Release, &bytes, &entry.sig)?;
+            key.verify(entry, Purpose::Release, &bytes)?;
             signers.push(key);
         }
         if signers.is_empty() {
