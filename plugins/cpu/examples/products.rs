@@ -1,7 +1,7 @@
 //! Speed of the products of weights with activations, by format, set and number of rows.
 //!
-//! `cargo run --release -p guild-plugin-cpu --example products -- [SET [THREADS]]` prints, for one
-//! row (the weights come from memory) and for 512 rows, weight bytes and multiplications a second.
+//! `cargo run --release -p guild-plugin-cpu --example products -- [SET [THREADS [FORMAT]]]` prints, for one
+//! row (weights from memory, and from a cache) and for 512 rows, weight bytes and multiplications a second.
 
 use guild_plugin_cpu::block::{
     Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, TileRows, WriteRecord, product,
@@ -15,6 +15,8 @@ use std::time::Instant;
 const ELEMS: usize = 2048;
 /// Weight bytes of the test with one row: well above the caches.
 const STREAM_BYTES: usize = 256 << 20;
+/// Weight rows of the test that reads them from a cache.
+const NEAR_ROWS: usize = 512;
 /// Weight rows of the test with many rows.
 const DENSE_ROWS: usize = 1024;
 
@@ -27,22 +29,36 @@ fn main() {
         .and_then(|text| text.parse().ok())
         .unwrap_or(2);
     let set = set.unwrap_or(detected.best());
+    let wanted = arguments.next();
     println!("{} with {threads} threads", set.text());
     match set {
-        IsaName::Portable => run(Portable, threads),
+        IsaName::Portable => run(Portable, threads, wanted.as_deref()),
         #[cfg(target_arch = "x86_64")]
-        IsaName::Avx2 => run(detected.avx2().expect("the machine has it"), threads),
+        IsaName::Avx2 => run(
+            detected.avx2().expect("the machine has it"),
+            threads,
+            wanted.as_deref(),
+        ),
         #[cfg(target_arch = "x86_64")]
-        IsaName::Avx512 => run(detected.avx512().expect("the machine has it"), threads),
+        IsaName::Avx512 => run(
+            detected.avx512().expect("the machine has it"),
+            threads,
+            wanted.as_deref(),
+        ),
         #[cfg(target_arch = "x86_64")]
-        IsaName::Avx512Vnni => run(detected.avx512_vnni().expect("the machine has it"), threads),
+        IsaName::Avx512Vnni => run(
+            detected.avx512_vnni().expect("the machine has it"),
+            threads,
+            wanted.as_deref(),
+        ),
         #[cfg(not(target_arch = "x86_64"))]
         _ => unreachable!("the machine hasn't the set"),
     }
 }
 
-fn run<S: Isa>(isa: S, threads: usize) {
-    for &format in WEIGHT_FORMATS {
+fn run<S: Isa>(isa: S, threads: usize, wanted: Option<&str>) {
+    let wants = |format: &u32| wanted.is_none_or(|wanted| wanted == name(*format));
+    for &format in WEIGHT_FORMATS.iter().filter(|format| wants(format)) {
         let storage = storage(format).expect("a weight format has a size");
         let row_bytes = storage.row_bytes(ELEMS).expect("whole blocks");
         let stream_rows = STREAM_BYTES / row_bytes / (TILE_ROWS * threads) * TILE_ROWS * threads;
@@ -52,24 +68,27 @@ fn run<S: Isa>(isa: S, threads: usize) {
                 state = state
                     .wrapping_mul(6_364_136_223_846_793_005)
                     .wrapping_add(1);
-                (state >> 56) as u8 & 0x3b
+                (state >> 56) as u8 & 0x1b | 0x20
             })
             .collect();
         let one = best(|| multiply(isa, format, &weights, row_bytes, 1, threads));
         let dense = &weights[..DENSE_ROWS * row_bytes];
+        let near = &weights[..NEAR_ROWS * row_bytes];
+        let cached = best(|| multiply(isa, format, near, row_bytes, 1, threads));
         let many = best(|| multiply(isa, format, dense, row_bytes, 512, threads));
         println!(
-            "{:10} 1 row {:6.1} GB/s   512 rows {:7.1} G multiplications/s",
+            "{:10} 1 row {:6.1} GB/s, from cache {:6.1} GB/s   512 rows {:7.1} G multiplications/s",
             name(format),
             weights.len() as f64 / one / 1e9,
+            near.len() as f64 / cached / 1e9,
             (512 * DENSE_ROWS * ELEMS) as f64 / many / 1e9,
         );
     }
 }
 
-/// The shortest of five runs, in seconds.
+/// The shortest of nine runs, in seconds.
 fn best(mut f: impl FnMut()) -> f64 {
-    let times = (0..5).map(|_| {
+    let times = (0..9).map(|_| {
         let start = Instant::now();
         f();
         start.elapsed().as_secs_f64()

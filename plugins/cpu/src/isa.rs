@@ -84,10 +84,14 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn load(self, x: &[f32; LANES]) -> Self::F;
     /// Writes the 16 lanes.
     fn store(self, y: &mut [f32; LANES], x: Self::F);
+    /// The 16 values, little-endian.
+    fn load_bytes(self, x: &[u8; 4 * LANES]) -> Self::F;
     /// 16 F16 numbers, widened exactly; a NaN stays some NaN.
     fn widen_f16(self, x: &[u16; LANES]) -> Self::F;
-    /// 16 BF16 numbers, widened exactly; a NaN stays some NaN.
-    fn widen_bf16(self, x: &[u16; LANES]) -> Self::F;
+    /// The same from bytes, little-endian.
+    fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> Self::F;
+    /// 16 BF16 numbers, little-endian, widened exactly; a NaN stays some NaN.
+    fn widen_bf16(self, x: &[u8; 2 * LANES]) -> Self::F;
     /// Rounds to F16, to nearest, ties to even; NaN becomes the canonical one.
     fn narrow_f16(self, y: &mut [u16; LANES], x: Self::F);
     /// Writes lanes that hold integers in -128..=127 as bytes.

@@ -37,7 +37,7 @@ impl Float for F16 {
     const MINUS_ZERO: &'static [u8] = &[0, 0x80];
     #[inline(always)]
     fn widen<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
-        isa.widen_f16(&halves(bytes))
+        isa.widen_f16_bytes(bytes.first_chunk().expect("32 bytes"))
     }
 }
 
@@ -46,22 +46,13 @@ impl Float for Bf16 {
     const MINUS_ZERO: &'static [u8] = &[0, 0x80];
     #[inline(always)]
     fn widen<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
-        isa.widen_bf16(&halves(bytes))
+        isa.widen_bf16(bytes.first_chunk().expect("32 bytes"))
     }
 }
 
 #[inline(always)]
-fn halves(bytes: &[u8]) -> [u16; LANES] {
-    let bytes: &[u8; 2 * LANES] = bytes.first_chunk().expect("32 bytes");
-    let words = bytes.as_chunks::<2>().0;
-    core::array::from_fn(|i| u16::from_le_bytes(words[i]))
-}
-
-#[inline(always)]
 fn load_f32<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
-    let bytes: &[u8; 4 * LANES] = bytes.first_chunk().expect("64 bytes");
-    let words = bytes.as_chunks::<4>().0;
-    isa.load(&core::array::from_fn(|i| f32::from_le_bytes(words[i])))
+    isa.load_bytes(bytes.first_chunk().expect("64 bytes"))
 }
 
 /// What [`float_product`] takes: as [`super::Product`], without the tile.

@@ -134,13 +134,13 @@ fn quantised_product<S: Isa, B: Block>(
     for step in 0..steps {
         let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
         let offset = step * blocks_per_step * B::BLOCK_BYTES;
+        if let Some(next) = weight.ahead.get(step * ahead..) {
+            isa.prefetch(&next[..ahead.min(next.len())]);
+        }
         if whole {
             B::unpack(isa, weight.bytes, weight.row_bytes, offset, in_step, tile);
         } else {
             unpack_part::<S, B>(isa, weight, offset, in_step, tile);
-        }
-        if let Some(next) = weight.ahead.get(step * ahead..) {
-            isa.prefetch(&next[..ahead.min(next.len())]);
         }
         let records = activations.step(step);
         let mut done = 0;

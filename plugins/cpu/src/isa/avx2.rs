@@ -140,10 +140,24 @@ impl Isa for Avx2 {
         ])
     }
     #[inline(always)]
-    fn widen_bf16(self, x: &[u16; LANES]) -> F {
+    fn load_bytes(self, x: &[u8; 4 * LANES]) -> F {
+        have!([
+            _mm256_loadu_ps(x.as_ptr().cast()),
+            _mm256_loadu_ps(x[32..].as_ptr().cast()),
+        ])
+    }
+    #[inline(always)]
+    fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> F {
+        have!([
+            _mm256_cvtph_ps(_mm_loadu_si128(x.as_ptr().cast())),
+            _mm256_cvtph_ps(_mm_loadu_si128(x[16..].as_ptr().cast())),
+        ])
+    }
+    #[inline(always)]
+    fn widen_bf16(self, x: &[u8; 2 * LANES]) -> F {
         let words = have!([
             _mm256_cvtepu16_epi32(_mm_loadu_si128(x.as_ptr().cast())),
-            _mm256_cvtepu16_epi32(_mm_loadu_si128(x[8..].as_ptr().cast())),
+            _mm256_cvtepu16_epi32(_mm_loadu_si128(x[16..].as_ptr().cast())),
         ]);
         let words = self.shl::<16>(words);
         both!(_mm256_castsi256_ps, words)

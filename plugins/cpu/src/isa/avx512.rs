@@ -124,7 +124,15 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
         have!(_mm512_cvtph_ps(_mm256_loadu_si256(x.as_ptr().cast())))
     }
     #[inline(always)]
-    fn widen_bf16(self, x: &[u16; LANES]) -> __m512 {
+    fn load_bytes(self, x: &[u8; 4 * LANES]) -> __m512 {
+        have!(_mm512_loadu_ps(x.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> __m512 {
+        have!(_mm512_cvtph_ps(_mm256_loadu_si256(x.as_ptr().cast())))
+    }
+    #[inline(always)]
+    fn widen_bf16(self, x: &[u8; 2 * LANES]) -> __m512 {
         have!({
             let words = _mm512_cvtepu16_epi32(_mm256_loadu_si256(x.as_ptr().cast()));
             _mm512_castsi512_ps(_mm512_slli_epi32::<16>(words))
@@ -269,7 +277,7 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
     #[inline(always)]
     fn prefetch(self, bytes: &[u8]) {
         for line in bytes.chunks(64) {
-            have!(_mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()));
+            have!(_mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast()));
         }
     }
 }

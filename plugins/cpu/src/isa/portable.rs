@@ -119,8 +119,19 @@ impl Isa for Portable {
         x.map(f16_to_f32)
     }
     #[inline(always)]
-    fn widen_bf16(self, x: &[u16; LANES]) -> F {
-        x.map(bf16_to_f32)
+    fn load_bytes(self, x: &[u8; 4 * LANES]) -> F {
+        let words = x.as_chunks().0;
+        core::array::from_fn(|i| f32::from_le_bytes(words[i]))
+    }
+    #[inline(always)]
+    fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> F {
+        let words = x.as_chunks().0;
+        core::array::from_fn(|i| f16_to_f32(u16::from_le_bytes(words[i])))
+    }
+    #[inline(always)]
+    fn widen_bf16(self, x: &[u8; 2 * LANES]) -> F {
+        let words = x.as_chunks().0;
+        core::array::from_fn(|i| bf16_to_f32(u16::from_le_bytes(words[i])))
     }
     #[inline(always)]
     fn narrow_f16(self, y: &mut [u16; LANES], x: F) {
