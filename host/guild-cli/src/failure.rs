@@ -1,6 +1,7 @@
 //! What a command failed with: an exit code, a sentence and a next step.
 
 use crate::exit::Exit;
+use guild_abi::abi::{GUILD_STATUS_ERR_NOMEM_DEVICE, GUILD_STATUS_ERR_NOMEM_HOST, guild_status};
 use serde_json::{Value, json};
 
 /// A failure as people and scripts see it.
@@ -91,6 +92,7 @@ impl From<guild_engine::EngineError> for Failure {
         use guild_engine::EngineError as E;
         let exit = match &error {
             E::Graph(inner) => Exit::from_number(inner.code().exit()),
+            E::Step(step) if out_of_memory(step.status) => Exit::Resource,
             E::Threads { .. } | E::NoSlot { .. } => Exit::Resource,
             E::ContextFull { .. } | E::TokenOutOfRange { .. } | E::Temperature { .. } => {
                 Exit::Usage
@@ -100,6 +102,14 @@ impl From<guild_engine::EngineError> for Failure {
         };
         Failure::new(exit, error.to_string())
     }
+}
+
+/// Whether a package ran out of memory, its device's or the host's.
+fn out_of_memory(status: guild_status) -> bool {
+    matches!(
+        status,
+        GUILD_STATUS_ERR_NOMEM_HOST | GUILD_STATUS_ERR_NOMEM_DEVICE
+    )
 }
 
 impl From<guild_model::TokenizeError> for Failure {

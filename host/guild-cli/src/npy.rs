@@ -1,16 +1,45 @@
 //! Writes a matrix of f32 as a NumPy `.npy` file, version 1.0.
 
 use crate::failure::{Failure, Outcome};
-use std::io::Write;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 
-/// Writes `rows * columns` values in row order.
-pub fn write_f32(path: &Path, rows: usize, columns: usize, values: &[f32]) -> Outcome<()> {
-    let mut file = std::fs::File::create(path).map_err(|error| Failure::io(path, &error))?;
-    let mut bytes = header(rows, columns);
-    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-    file.write_all(&bytes)
-        .map_err(|error| Failure::io(path, &error))
+/// A file under way: rows are appended, so that a large matrix needs no memory.
+pub struct NpyWriter {
+    path: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl NpyWriter {
+    /// Starts a file that is to hold `rows * columns` values. A command that fails leaves it short.
+    pub fn create(path: &Path, rows: usize, columns: usize) -> Outcome<NpyWriter> {
+        let file = File::create(path).map_err(|error| Failure::io(path, &error))?;
+        let mut writer = NpyWriter {
+            path: path.to_owned(),
+            file: BufWriter::new(file),
+        };
+        writer.write(&header(rows, columns))?;
+        Ok(writer)
+    }
+
+    /// Appends values in row order.
+    pub fn append(&mut self, values: &[f32]) -> Outcome<()> {
+        values
+            .iter()
+            .try_for_each(|value| self.write(&value.to_le_bytes()))
+    }
+
+    /// Hands the last bytes to the system.
+    pub fn finish(mut self) -> Outcome<()> {
+        let flushed = self.file.flush();
+        flushed.map_err(|error| Failure::io(&self.path, &error))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Outcome<()> {
+        let written = self.file.write_all(bytes);
+        written.map_err(|error| Failure::io(&self.path, &error))
+    }
 }
 
 /// Magic, version, header length and the dictionary, padded so that the data starts at a multiple
@@ -33,6 +62,23 @@ fn header(rows: usize, columns: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_follow_the_header_in_order() {
+        let path = std::env::temp_dir().join(format!("guild-npy-{}", std::process::id()));
+        let mut writer = NpyWriter::create(&path, 2, 2).unwrap();
+        writer.append(&[1.0, -2.0]).unwrap();
+        writer.append(&[0.5, 3.0]).unwrap();
+        writer.finish().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let values = [1.0f32, -2.0, 0.5, 3.0];
+        let values: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        assert_eq!(bytes, [header(2, 2), values].concat());
+    }
 
     /// The bytes that `numpy.save` writes for a zero matrix of this shape.
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::args::LogitsArgs;
 use crate::failure::Outcome;
-use crate::npy;
+use crate::npy::NpyWriter;
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size};
 use guild_engine::{Outputs, Part};
@@ -28,7 +28,7 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
     } else {
         Phase::Prefill
     };
-    let mut logits = Vec::with_capacity(ids.len() * vocabulary);
+    let mut file = NpyWriter::create(&args.out, ids.len(), vocabulary)?;
     let progress = output.progress(ids.len() as u64, "tokens");
     for chunk in ids.chunks(rows as usize) {
         let part = Part {
@@ -36,12 +36,12 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
             tokens: chunk,
             outputs: Outputs::All,
         };
-        logits.extend_from_slice(engine.pass(phase, &mut [part])?);
+        file.append(engine.pass(phase, &mut [part])?)?;
         progress.inc(chunk.len() as u64);
     }
     progress.finish_and_clear();
     engine.release(session);
-    npy::write_f32(&args.out, ids.len(), vocabulary, &logits)?;
+    file.finish()?;
     output.say(format!(
         "{}: {} x {vocabulary} logits, f32",
         args.out.display(),
