@@ -3,9 +3,12 @@
 use crate::error::EngineError;
 use guild_abi::abi::GUILD_PAGE_POSITIONS;
 use guild_graph::{BindOptions, BoundPlan, GraphError, Phase, PlanReport, SequenceRows};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A bound plan and the slots that sessions borrow from it. One thread uses it at a time.
 pub struct Engine {
+    /// Tells this engine's sessions from another's.
+    number: u64,
     plan: BoundPlan,
     options: BindOptions,
     free_slots: Vec<u32>,
@@ -17,6 +20,7 @@ pub struct Engine {
 /// A sequence: its slot, its pages and its length. It belongs to one engine.
 #[derive(Debug)]
 pub struct Session {
+    engine: u64,
     slot: u32,
     position: u64,
     pages: Vec<u32>,
@@ -57,7 +61,9 @@ impl Engine {
     #[must_use]
     pub fn new(plan: BoundPlan, options: BindOptions) -> Engine {
         let slots = u32::try_from(options.max_sequences).unwrap_or(u32::MAX);
+        static ENGINES: AtomicU64 = AtomicU64::new(0);
         Engine {
+            number: ENGINES.fetch_add(1, Ordering::Relaxed),
             plan,
             options,
             free_slots: (0..slots).rev().collect(),
@@ -80,6 +86,7 @@ impl Engine {
             .map(|page| slot * per_sequence + page)
             .collect();
         Ok(Session {
+            engine: self.number,
             slot,
             position: 0,
             pages,
@@ -87,9 +94,11 @@ impl Engine {
         })
     }
 
-    /// Ends a sequence; its slot is free again.
+    /// Ends a sequence; its slot is free again. Another engine's session is only dropped.
     pub fn release(&mut self, session: Session) {
-        self.free_slots.push(session.slot);
+        if session.engine == self.number {
+            self.free_slots.push(session.slot);
+        }
     }
 
     /// Takes rows of one or more sessions through the plan and returns the logits of the wanted rows,
@@ -221,7 +230,7 @@ impl Engine {
         let (context, used) = (self.options.max_positions, part.session.position);
         let wanted = part.tokens.len() as u64;
         let vocabulary = self.vocabulary();
-        if part.session.ended {
+        if part.session.ended || part.session.engine != self.number {
             return Err(EngineError::SessionEnded);
         }
         if wanted > context.saturating_sub(used) {

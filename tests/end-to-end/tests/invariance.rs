@@ -37,10 +37,15 @@ fn instruction_sets_change_no_bit() {
         let force = |isa| site.logits(model, &ids, &["--external-only"], &[("GUILD_CPU_ISA", isa)]);
         let portable = force("portable");
         assert!(portable == force("avx2"), "{model}: avx2");
-        if std::is_x86_feature_detected!("avx512vl") && std::is_x86_feature_detected!("avx512bw") {
-            assert!(portable == force("avx512"), "{model}: avx512");
-        } else {
-            eprintln!("skipped: this processor has no AVX-512");
+        for (isa, present) in [
+            ("avx512", std::is_x86_feature_detected!("avx512bw")),
+            ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
+        ] {
+            if present {
+                assert!(portable == force(isa), "{model}: {isa}");
+            } else {
+                eprintln!("skipped: this processor has no {isa}");
+            }
         }
     }
 }
