@@ -30,7 +30,7 @@ pub fn run(args: &KeygenArgs, output: Output) -> Outcome<()> {
         "Private seed: {} (mode 0600)",
         args.seed_file.display()
     ));
-    output.say("Keep it secret: whoever has it signs as you.".to_owned());
+    output.say("Keep it secret: whoever has it signs as you.");
     output.say(format!("Public key:   {}", args.public.display()));
     output.say(format!("Words:        {}", record.id.words()));
     output.data(record.id.to_string())?;
