@@ -61,6 +61,24 @@ pub fn read_facts(name: &str, data: &[u8]) -> Result<ElfFacts> {
     })
 }
 
+/// Whether the dynamic string table of the shared library `data` has `symbol` as a name: without it
+/// there can be no such symbol. `name` is for errors.
+///
+/// # Errors
+/// As [`read_facts`].
+pub fn names_symbol(name: &str, data: &[u8], symbol: &str) -> Result<bool> {
+    let unreadable = |error: object::Error| Error::malformed(name, error.to_string());
+    let header = FileHeader64::<Endianness>::parse(data).map_err(unreadable)?;
+    let endian = header.endian().map_err(unreadable)?;
+    let segments = header.program_headers(endian, data).map_err(unreadable)?;
+    let dynamic = Dynamic::read(name, segments, endian, data)?;
+    let strings = dynamic.string_bytes(name, segments, endian, data)?;
+    // A linker may let a name be the end of a longer one.
+    Ok(strings
+        .split(|byte| *byte == 0)
+        .any(|string| string.ends_with(symbol.as_bytes())))
+}
+
 type Segment = ProgramHeader64<Endianness>;
 
 /// The dynamic table up to its end mark.
@@ -99,7 +117,7 @@ impl Dynamic {
             .map_or(0, |bytes| bytes / POINTER_BYTES)
     }
 
-    /// The string table, found through the loaded segment that holds its address.
+    /// The string table as a reader of names.
     fn strings<'data>(
         &self,
         name: &str,
@@ -107,6 +125,18 @@ impl Dynamic {
         endian: Endianness,
         data: &'data [u8],
     ) -> Result<StringTable<'data>> {
+        let strings = self.string_bytes(name, segments, endian, data)?;
+        Ok(StringTable::new(strings, 0, strings.len() as u64))
+    }
+
+    /// The string table, found through the loaded segment that holds its address.
+    fn string_bytes<'data>(
+        &self,
+        name: &str,
+        segments: &[Segment],
+        endian: Endianness,
+        data: &'data [u8],
+    ) -> Result<&'data [u8]> {
         let malformed = || Error::malformed(name, "its string table is outside the file");
         let (Some(&address), Some(&bytes)) =
             (self.values(DT_STRTAB).next(), self.values(DT_STRSZ).next())
@@ -122,11 +152,11 @@ impl Dynamic {
                 inside.then(|| segment.p_offset(endian).checked_add(into))?
             })
             .ok_or_else(malformed)?;
-        let end = offset.checked_add(bytes).ok_or_else(malformed)?;
-        if end > data.len() as u64 {
-            return Err(malformed());
-        }
-        Ok(StringTable::new(data, offset, end))
+        let range = usize::try_from(offset)
+            .ok()
+            .zip(usize::try_from(bytes).ok());
+        let strings = range.and_then(|(offset, bytes)| data.get(offset..)?.get(..bytes));
+        strings.ok_or_else(malformed)
     }
 }
 

@@ -42,6 +42,8 @@ pub enum Code {
     Incompatible,
     /// A package this one depends on is not enabled.
     DependencyMissing,
+    /// The library can't be a plugin.
+    PreflightRefused,
     /// Another process is changing the store.
     StoreLocked,
     /// The store contradicts itself.
@@ -80,6 +82,7 @@ impl Code {
             Self::Expired => ("EXPIRED", 19),
             Self::Incompatible => ("INCOMPATIBLE", 20),
             Self::DependencyMissing => ("DEPENDENCY_MISSING", 21),
+            Self::PreflightRefused => ("PREFLIGHT_REFUSED", 22),
             Self::StoreLocked => ("STORE_LOCKED", 31),
             Self::StoreCorrupt => ("STORE_CORRUPT", 32),
             Self::NotFound => ("NOT_FOUND", 33),
@@ -284,6 +287,20 @@ pub enum Error {
         /// The version that is enabled, if one is.
         found: Option<PackageVersion>,
     },
+    /// A plugin without its way in.
+    #[error(
+        "{library} of {id} {version} has no symbol `{symbol}`, so no host can enter it. The publisher must build it with the SDK's export macro, or in C give the function default visibility, and sign a new version"
+    )]
+    EntryMissing {
+        /// The package.
+        id: PackageId,
+        /// The version.
+        version: PackageVersion,
+        /// The plugin's name in the bundle.
+        library: String,
+        /// The symbol.
+        symbol: &'static str,
+    },
     /// Somebody else writes.
     #[error("another process has held the lock of {} for {waited_ms} ms. Wait for its command to end, then try again", .path.display())]
     StoreLocked {
@@ -351,6 +368,7 @@ impl Error {
             Self::Expired { .. } => Code::Expired,
             Self::Incompatible { .. } => Code::Incompatible,
             Self::DependencyMissing { .. } => Code::DependencyMissing,
+            Self::EntryMissing { .. } => Code::PreflightRefused,
             Self::StoreLocked { .. } => Code::StoreLocked,
             Self::StoreCorrupt { .. } => Code::StoreCorrupt,
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,
@@ -441,6 +459,7 @@ mod tests {
             (Code::Expired, 19),
             (Code::Incompatible, 20),
             (Code::DependencyMissing, 21),
+            (Code::PreflightRefused, 22),
             (Code::StoreLocked, 31),
             (Code::StoreCorrupt, 32),
             (Code::NotFound, 33),

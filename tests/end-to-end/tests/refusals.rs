@@ -86,7 +86,7 @@ fn other_bytes_under_a_taken_version_are_refused() {
 }
 
 #[test]
-fn a_library_without_the_entry_symbol_fails_the_load_with_its_own_code() {
+fn a_library_without_the_entry_symbol_is_refused() {
     let site = Site::new();
     let staged = site.stage(QWEN);
     let source = site.path("empty.c");
@@ -99,17 +99,5 @@ fn a_library_without_the_entry_symbol_fails_the_load_with_its_own_code() {
         .status();
     assert!(compiled.unwrap().success());
     let bundle = site.sign(&staged, "no-entry");
-    let output = site.output(&["kernel", "install", &bundle]);
-    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let load = match output.status.code() {
-        // Refused before it got in.
-        Some(22) => return assert_eq!(answer["code"], "PREFLIGHT_REFUSED"),
-        _ => site.output(&[
-            "plan",
-            &guild_end_to_end::file(guild_end_to_end::SMALL_BF16),
-        ]),
-    };
-    let answer: serde_json::Value = serde_json::from_slice(&load.stdout).unwrap();
-    assert_eq!(load.status.code(), Some(22), "{answer}");
-    assert_eq!(answer["code"], "PREFLIGHT_REFUSED");
+    refused(&site, &bundle, 22, "PREFLIGHT_REFUSED");
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::digest::Digest;
+use crate::elf;
 use crate::error::{Error, Result};
 use crate::limits::BUNDLE_MAX_BYTES;
 use crate::manifest::{Dependency, Manifest};
@@ -62,7 +63,7 @@ impl Store {
     ///
     /// # Errors
     /// Whatever verification refuses; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
-    /// [`Error::Incompatible`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and [`Error::Io`].
+    /// [`Error::Incompatible`], [`Error::EntryMissing`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and [`Error::Io`].
     pub fn install(&self, bundle_path: &Path, options: &InstallOptions) -> Result<Installed> {
         // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
         let source = outside::open_regular(bundle_path)?;
@@ -96,9 +97,7 @@ impl Store {
         if !options.allow_downgrade {
             check_not_older(manifest, &state.generation)?;
         }
-        if manifest.plugin().is_none() {
-            return Err(incompatible(manifest));
-        }
+        check_entry(&package)?;
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
         // Steps 10.4 to 10.6.
@@ -185,6 +184,31 @@ fn check_not_older(manifest: &Manifest, generation: &Generation) -> Result<()> {
             offered: manifest.version.clone(),
         }),
         _ => Ok(()),
+    }
+}
+
+/// The name of the function that a host enters.
+const ENTRY_SYMBOL: &str = "guild_plugin_entry_v1";
+
+/// The plugin for this machine is there and can be entered: a package that can't would only fail every load.
+fn check_entry(package: &VerifiedPackage) -> Result<()> {
+    let manifest = package.manifest();
+    let Some((_, artifact)) = manifest.plugin() else {
+        return Err(incompatible(manifest));
+    };
+    let mut data = Vec::new();
+    package.read_artifact(artifact, |piece| {
+        data.extend_from_slice(piece);
+        Ok(())
+    })?;
+    match elf::names_symbol(artifact.path.as_str(), &data, ENTRY_SYMBOL)? {
+        true => Ok(()),
+        false => Err(Error::EntryMissing {
+            id: manifest.id.clone(),
+            version: manifest.version.clone(),
+            library: artifact.path.to_string(),
+            symbol: ENTRY_SYMBOL,
+        }),
     }
 }
 

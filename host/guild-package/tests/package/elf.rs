@@ -5,11 +5,19 @@ use std::path::Path;
 use std::process::Command;
 
 use guild_package::manifest::{ElfFacts, Role};
-use guild_package::{SignOptions, sign_package};
+use guild_package::{Code, SignOptions, SignedPackage, sign_package};
 
-use crate::fixture::{Bench, shared_library};
+use crate::fixture::{Bench, options, shared_library};
 
 fn facts_of(bench: &Bench, library: &Path) -> guild_package::Result<ElfFacts> {
+    let (signed, _) = sign_library(bench, library)?;
+    let mut artifacts = signed.manifest.artifacts.into_iter();
+    let plugin = artifacts.find(|artifact| artifact.role == Role::Plugin);
+    Ok(plugin.unwrap().elf.unwrap())
+}
+
+/// A package of this library alone, and its bundle.
+fn sign_library(bench: &Bench, library: &Path) -> guild_package::Result<(SignedPackage, Vec<u8>)> {
     let staging = tempfile::tempdir_in(bench.path()).unwrap();
     let toml = format!(
         "schema = 1\nkind = \"gkmodule\"\nid = \"org.guild.x\"\nversion = \"1.0.0\"\nsecurity_epoch = 0\npublisher = \"t\"\n\
@@ -28,12 +36,7 @@ fn facts_of(bench: &Bench, library: &Path) -> guild_package::Result<ElfFacts> {
         &out,
         &SignOptions::default(),
     )?;
-    let artifact = signed
-        .manifest
-        .artifacts
-        .into_iter()
-        .find(|artifact| artifact.role == Role::Plugin);
-    Ok(artifact.unwrap().elf.unwrap())
+    Ok((signed, std::fs::read(out).unwrap()))
 }
 
 fn compile(bench: &Bench, source: &str, arguments: &[&str]) -> std::path::PathBuf {
@@ -66,6 +69,18 @@ fn a_quiet_library_has_nothing_to_run() {
         note_hash: None,
     };
     assert_eq!(facts, quiet);
+}
+
+#[test]
+fn a_library_without_the_entry_is_not_installed() {
+    let bench = Bench::new();
+    let library = compile(&bench, "int f(void) { return 1; }", &["-nostdlib"]);
+    let (_, bundle) = sign_library(&bench, &library).unwrap();
+    bench.install_refuses(&bundle, &options(), Code::PreflightRefused);
+    let source = "int guild_plugin_entry_v1(void) { return 1; }";
+    let library = compile(&bench, source, &["-nostdlib"]);
+    let (_, bundle) = sign_library(&bench, &library).unwrap();
+    bench.install(&bundle).unwrap();
 }
 
 #[test]

@@ -341,7 +341,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
     const DYNAMIC: u64 = 0x200;
     const STRINGS: u64 = 0x300;
     const NOTE: u64 = 0x400;
-    let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0";
+    let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0guild_plugin_entry_v1\0";
     let machine = if cfg!(target_arch = "aarch64") {
         183_u16
     } else {
