@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Runs mixture-of-experts language models with signed kernel packages.
 #[derive(Debug, Parser)]
-#[command(name = "guild", version, about, arg_required_else_help = true)]
+#[command(name = "guild", version, arg_required_else_help = true)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -85,7 +85,8 @@ pub struct ModelArgs {
     /// Threads; the default is what affinity and the CPU quota allow.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Positions of a sequence; the default fits the prompt and the tokens asked for.
+    /// Positions of a sequence; the default fits the prompt and the tokens asked for, and is 4096 in
+    /// `plan`.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub context: Option<u64>,
     /// Rows in one pass of a prompt.
@@ -117,17 +118,27 @@ pub struct RunArgs {
     /// Prompt text.
     #[arg(short, long, value_name = "TEXT", conflicts_with = "prompt_ids")]
     pub prompt: Option<String>,
-    /// Prompt as token ids.
+    /// Prompt as token ids, such as `1,2,3`.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub prompt_ids: Option<Vec<u32>>,
     /// Tokens to generate at most.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u64).range(0..=16_777_216))]
     pub tokens: u64,
     /// Temperature; 0 takes the most likely token.
-    #[arg(long, value_name = "T", default_value_t = 0.0)]
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
     pub temp: f32,
     /// Seed of the random stream.
-    #[arg(long, value_name = "S", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     pub seed: u64,
     /// Go on after the end-of-sequence token.
     #[arg(long)]
@@ -140,7 +151,7 @@ pub struct LogitsArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Token ids.
+    /// Token ids, such as `1,2,3`.
     #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
     pub ids: Vec<u32>,
     /// File to write: f32, tokens × vocabulary.

@@ -41,11 +41,13 @@ impl Failure {
 
     /// The file system's error on `path`.
     pub fn io(path: &std::path::Path, error: &std::io::Error) -> Failure {
-        let exit = match error.kind() {
-            std::io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Io,
+        let hint = match error.kind() {
+            std::io::ErrorKind::NotFound => "check the path",
+            std::io::ErrorKind::PermissionDenied => "check owner and permissions",
+            std::io::ErrorKind::StorageFull => "free some space, then try again",
+            _ => "",
         };
-        Failure::new(exit, format!("{}: {error}", path.display()))
+        Failure::new(Exit::Io, format!("{}: {error}", path.display())).hint(hint)
     }
 
     /// The JSON object that stands on stdout.

@@ -1,5 +1,6 @@
 //! Logging to stderr through `tracing`.
 
+use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 
 /// Starts logging: `GUILD_LOG` is a filter; without it warnings are shown, `-v` adds information and
@@ -15,7 +16,7 @@ pub fn start(verbose: u8) {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
-        .with_ansi(std::env::var_os("NO_COLOR").is_none())
+        .with_ansi(std::env::var_os("NO_COLOR").is_none() && std::io::stderr().is_terminal())
         .without_time()
         .try_init();
 }

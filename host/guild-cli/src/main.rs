@@ -18,8 +18,11 @@ fn main() -> ExitCode {
         }
         // Whoever asked for JSON gets an object, though nothing else of the line could be read.
         Err(error) if std::env::args_os().any(|argument| argument == "--json") => {
-            let message = error.to_string();
-            Output { json: true }.failure(&Failure::new(Exit::Usage, message.trim_end()));
+            let text = error.to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            // clap puts a blank line between what is wrong and what to do.
+            let (message, hint) = text.split_once("\n\n").unwrap_or((text, ""));
+            Output { json: true }.failure(&Failure::new(Exit::Usage, message).hint(hint));
             Exit::Usage.into()
         }
         Err(error) => {

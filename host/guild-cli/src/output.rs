@@ -17,7 +17,7 @@ impl Output {
     /// A sentence for people, on stderr; nothing under `--json`.
     pub fn say(self, line: impl AsRef<str>) {
         if !self.json {
-            eprintln!("{}", plain(line.as_ref()));
+            write_stderr(&plain(line.as_ref()));
         }
     }
 
@@ -63,13 +63,13 @@ impl Output {
             let _ = write_stdout(&format!("{}\n", failure.to_json()));
             return;
         }
-        eprintln!(
+        write_stderr(&format!(
             "error: {} [{}]",
             plain(&failure.message),
             failure.exit.name()
-        );
+        ));
         if !failure.hint.is_empty() {
-            eprintln!("hint: {}", plain(&failure.hint));
+            write_stderr(&format!("hint: {}", plain(&failure.hint)));
         }
     }
 
@@ -101,6 +101,11 @@ pub fn plain(text: &str) -> String {
         }
     }
     out
+}
+
+/// A line on stderr. One that can't be written has no reader; the exit code still tells.
+fn write_stderr(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 fn write_stdout(text: &str) -> Outcome<()> {

@@ -98,7 +98,7 @@ fn ids(engine: &Engine, count: u64) -> Vec<u32> {
 fn result(test: &str, threads: u32, mut rates: Vec<f64>, output: Output) -> Outcome<Value> {
     rates.sort_by(f64::total_cmp);
     let (min, max) = (rates[0], rates[rates.len() - 1]);
-    let median = rates[rates.len() / 2];
+    let median = (rates[(rates.len() - 1) / 2] + rates[rates.len() / 2]) / 2.0;
     output.data(format!(
         "{test:<10} {threads} threads  median {median:.2}  min {min:.2}  max {max:.2} tokens/s"
     ))?;

@@ -27,8 +27,14 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "installed"
     };
     output.say(format!("{} {} {state}", installed.id, installed.version));
-    if let Some(previous) = &installed.previous {
-        output.say(format!("It replaces {previous}."));
+    match &installed.previous {
+        Some(previous) if !installed.already_installed => {
+            output.say(format!("It replaces {previous}."));
+        }
+        Some(enabled) if *enabled != installed.version => {
+            output.say(format!("{enabled} stays enabled."));
+        }
+        _ => {}
     }
     output.data(format!("{} {}", installed.id, installed.version))?;
     output.object(json!({

@@ -1,18 +1,21 @@
 //! `guild logits`: writes the logits of every token of a prompt.
 
 use crate::args::LogitsArgs;
-use crate::failure::Outcome;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
 use crate::npy::NpyWriter;
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size};
 use guild_engine::{Outputs, Part};
 use guild_graph::Phase;
 use serde_json::json;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Runs the ids in passes of at most `--batch` rows; one row a pass runs as decode.
 pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let ids = &args.ids;
+    not_the_model(&args.out, &args.model.model)?;
     let context = args.model.context.unwrap_or(ids.len() as u64);
     let model = OpenModel::open(&args.model, context, data_dir, output)?;
     let rows = args.model.batch.min(ids.len() as u64);
@@ -53,4 +56,20 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
         "vocabulary": vocabulary,
         "packages": model.package_report(),
     }))
+}
+
+/// The model is mapped while the logits are written: writing over it would lose it and crash.
+fn not_the_model(out: &Path, model: &Path) -> Outcome<()> {
+    let file = |path: &Path| {
+        let metadata = std::fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    };
+    match (file(out), file(model)) {
+        (Some(out_file), Some(model_file)) if out_file == model_file => Err(Failure::new(
+            Exit::Usage,
+            format!("--out: {} is the model", out.display()),
+        )
+        .hint("choose another path")),
+        _ => Ok(()),
+    }
 }

@@ -18,8 +18,7 @@ const CONTEXT_LEAST: u64 = 512;
 pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let started = Instant::now();
     let (prompt, tokenizer) = prompt(args)?;
-    let wanted = prompt.len() as u64 + args.tokens;
-    let context = args.model.context.unwrap_or(wanted.max(CONTEXT_LEAST));
+    let context = context(args, prompt.len() as u64)?;
     let model = OpenModel::open(&args.model, context, data_dir, output)?;
     let rows = args.model.batch.min(prompt.len() as u64);
     let mut engine = model.engine(Size {
@@ -59,6 +58,22 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         &model,
         output,
     )
+}
+
+/// Positions of the sequence: what `-c` says, or what the prompt and `-n` need. Too few are refused
+/// before anything is generated.
+fn context(args: &RunArgs, prompt: u64) -> Outcome<u64> {
+    // The last token is only written, so it takes no position.
+    let needed = prompt + args.tokens.saturating_sub(1);
+    let context = args.model.context.unwrap_or(needed.max(CONTEXT_LEAST));
+    if needed <= context {
+        return Ok(context);
+    }
+    let message = format!(
+        "a prompt of {prompt} tokens and -n {} need {needed} positions, the context has {context}",
+        args.tokens
+    );
+    Err(Failure::new(Exit::Usage, message).hint("raise the context with -c, or lower -n"))
 }
 
 /// The prompt's ids, and the tokenizer where the file has one that can be used.
