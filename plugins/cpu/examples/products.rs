@@ -124,17 +124,10 @@ fn multiply<S: Isa>(
                 let mut tile = Tile::new(isa);
                 let mut lines = [Line::ZERO; CHUNK_ROWS];
                 for at in (0..part.len()).step_by(tile_bytes) {
-                    let (bytes, rest) = part[at..].split_at(tile_bytes);
-                    let ahead = if rows > 8 {
-                        &[]
-                    } else {
-                        &rest[..rest.len().min(tile_bytes)]
-                    };
                     let tile_rows = TileRows {
-                        bytes,
+                        bytes: &part[at..][..tile_bytes],
                         row_bytes,
                         elems: ELEMS,
-                        ahead,
                     };
                     for list in list.chunks(CHUNK_ROWS) {
                         product(isa, &mut tile, &tile_rows, activations, list, &mut lines);

@@ -108,7 +108,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// The 16 words.
     fn load_i32(self, x: &[u32; LANES]) -> Self::V;
     /// Four columns of words from 16 rows: word `i` of column `c` is the four bytes at
-    /// `i * stride + offset + 4 * c`.
+    /// `i * stride + offset + 4 * c`. Also asks for the sixteen rows behind, which are wanted next
+    /// where a product goes through a weight: weights come from memory in time without it knowing.
     ///
     /// # Panics
     /// When a row's 16 bytes aren't inside `bytes`.
@@ -143,8 +144,6 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn dot_signed(self, sum: Self::V, w: Self::V, s: Self::V) -> Self::V;
     /// `sum + a . b` for each group of two i16.
     fn dot_i16(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// Asks for the cache lines of `bytes` ahead of their use.
-    fn prefetch(self, bytes: &[u8]);
 
     /// The lanes as an array.
     #[inline(always)]

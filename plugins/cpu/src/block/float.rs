@@ -69,7 +69,6 @@ pub(super) fn float_product<S: Isa, W: Float>(
     isa: S,
     (weight, activations, list, out): FloatArguments<'_>,
 ) {
-    isa.prefetch(weight.ahead);
     let (fours, rest) = list.as_chunks::<4>();
     for (i, list) in fours.iter().enumerate() {
         for first in (0..TILE_ROWS).step_by(4) {

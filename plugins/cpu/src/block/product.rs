@@ -43,8 +43,6 @@ pub struct TileRows<'a> {
     pub row_bytes: usize,
     /// Elements of a row.
     pub elems: usize,
-    /// Bytes that will be wanted next.
-    pub ahead: &'a [u8],
 }
 
 /// Writes to `out[i]` the products of the tile's rows with row `list[i]` of the activations, which
@@ -130,13 +128,9 @@ fn quantised_product<S: Isa, B: Block>(
     let blocks = weight.elems / B::BLOCK_ELEMS;
     let steps = blocks.div_ceil(blocks_per_step);
     let whole = weight.bytes.len() == TILE_ROWS * weight.row_bytes;
-    let ahead = weight.ahead.len() / steps.max(1) + 1;
     for step in 0..steps {
         let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
         let offset = step * blocks_per_step * B::BLOCK_BYTES;
-        if let Some(next) = weight.ahead.get(step * ahead..) {
-            isa.prefetch(&next[..ahead.min(next.len())]);
-        }
         if whole {
             B::unpack(isa, weight.bytes, weight.row_bytes, offset, in_step, tile);
         } else {

@@ -244,6 +244,4 @@ impl Isa for Portable {
             sum[i].wrapping_add(low.wrapping_add(high))
         })
     }
-    #[inline(always)]
-    fn prefetch(self, _bytes: &[u8]) {}
 }

@@ -10,9 +10,6 @@ use guild_sdk::{
     Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Weight,
 };
 
-/// Rows of activations up to which weights come from memory faster than they are multiplied, so that
-/// asking for them ahead pays.
-const AHEAD_ROWS: usize = 8;
 /// Widest band of outputs that one task computes.
 const BAND_MAX: usize = 256;
 /// Bands that each worker gets at least, so that workers finish together.
@@ -145,10 +142,7 @@ impl<S: Isa> Band<'_, S> {
         let mut tile = Tile::new(self.isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
         for at in (0..count).step_by(TILE_ROWS) {
-            let mut tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
-            if rows > AHEAD_ROWS {
-                tile_rows.ahead = &[];
-            }
+            let tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
             for from in (0..rows).step_by(CHUNK_ROWS) {
                 let len = (rows - from).min(CHUNK_ROWS);
                 let list: [u32; CHUNK_ROWS] = core::array::from_fn(|i| (from + i) as u32);
@@ -168,14 +162,12 @@ impl<S: Isa> Band<'_, S> {
     }
 }
 
-/// Weight rows `first..first + count`, and as many bytes behind them to ask for ahead.
+/// Weight rows `first..first + count`.
 pub(super) fn tile_rows<'a>(weight: &Weight<'a>, first: usize, count: usize) -> TileRows<'a> {
     let row_bytes = weight.row_bytes();
-    let (bytes, rest) = weight.bytes()[first * row_bytes..].split_at(count * row_bytes);
     TileRows {
-        bytes,
+        bytes: &weight.bytes()[first * row_bytes..][..count * row_bytes],
         row_bytes,
         elems: weight.elems(),
-        ahead: &rest[..rest.len().min(bytes.len())],
     }
 }

@@ -25,9 +25,6 @@ use guild_sdk::{
 use operands::{Layout, Network, Operands};
 use routing::{Routing, Sizes};
 
-/// Rows of one expert up to which its weights are asked for ahead.
-const AHEAD_ROWS: usize = 8;
-
 struct MoeExperts<S: Isa> {
     isa: S,
     layout: Layout,
@@ -243,10 +240,7 @@ impl<S: Isa> Pool<'_, S> {
             };
             for at in (0..columns.len()).step_by(TILE_ROWS) {
                 let len = (columns.len() - at).min(TILE_ROWS);
-                let mut weight = tile_rows(&down, columns.start + at, len);
-                if tokens.rows.len() > AHEAD_ROWS {
-                    weight.ahead = &[];
-                }
+                let weight = tile_rows(&down, columns.start + at, len);
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
                     let first = chunk * CHUNK_ROWS;
                     let list: [u32; CHUNK_ROWS] = core::array::from_fn(|i| (first + i) as u32);
@@ -285,7 +279,6 @@ impl<S: Isa> Inner<'_, S> {
         let first = self.span * RECORD_ELEMS;
         let width = (network.ff - first).min(RECORD_ELEMS);
         let record_bytes = network.down.rounding.record_bytes();
-        let ahead = self.tokens.rows.len() <= AHEAD_ROWS;
         let mut tile = Tile::new(isa);
         let mut gates = [Line::ZERO; CHUNK_ROWS];
         let mut ups = [Line::ZERO; CHUNK_ROWS];
@@ -293,11 +286,8 @@ impl<S: Isa> Inner<'_, S> {
         for (list, records) in self.tokens.rows.chunks(CHUNK_ROWS).zip(chunks) {
             for at in (0..width).step_by(TILE_ROWS) {
                 let len = (width - at).min(TILE_ROWS);
-                let mut gate = tile_rows(gate, first + at, len);
-                let mut up = tile_rows(up, up_first + first + at, len);
-                if !ahead {
-                    (gate.ahead, up.ahead) = (&[], &[]);
-                }
+                let gate = tile_rows(gate, first + at, len);
+                let up = tile_rows(up, up_first + first + at, len);
                 let product = network.gate.product;
                 product(isa, &mut tile, &gate, &self.gate_input, list, &mut gates);
                 let product = network.up.product;
