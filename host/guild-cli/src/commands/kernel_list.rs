@@ -1,4 +1,4 @@
-//! `guild kernel list`: shows the installed packages and whether each would load now.
+//! `guild kernel list`: shows the installed packages and whether each still verifies.
 
 use crate::data_dir::existing_store;
 use crate::failure::Outcome;
@@ -7,7 +7,8 @@ use guild_package::ListedPackage;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Prints one line a version: `*` marks the enabled one, `!` one that would fail to load.
+/// Prints one line a version: `*` marks the enabled one, `!` one that no longer verifies. Libraries are
+/// hashed when they are loaded, not here.
 pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let packages = match existing_store(data_dir)? {
         Some(store) => store.list()?,
