@@ -24,7 +24,9 @@ macro_rules! forced {
                 return;
             }
             let report = guild_conformance::run(entry::<$source>);
-            assert!(report.failures().is_empty(), "{report}");
+            // The sets that aren't forced decline every case; a failure prints without them.
+            let failures = report.failures();
+            assert!(failures.is_empty(), "{failures:#?}");
             let suffix = format!(".{}", IsaName::$name.text());
             let ids = report.implementations();
             let own = ids.iter().filter(|id| id.ends_with(&suffix));
