@@ -17,9 +17,17 @@ pub(crate) const ALIGNMENT_BYTES: u64 = 64;
 /// Zeroed bytes at a fixed address. Large ones come from the system's zero pages, so memory is spent
 /// when it is first written.
 pub(crate) struct AlignedBuffer {
+    /// The first aligned byte of the allocation.
     data: NonNull<u8>,
+    /// Bytes from `data` on.
+    size: usize,
+    allocation: NonNull<u8>,
     layout: Layout,
 }
+
+/// The alignment up to which the allocator hands out the system's zero pages as they are; beyond it,
+/// it would write every byte, and memory would be spent on pages that nobody uses.
+const LAZY_ALIGNMENT_BYTES: usize = 16;
 
 impl AlignedBuffer {
     /// Allocates `bytes` zeroed bytes, aligned to `align`, a power of two, and to 64 at least.
@@ -33,15 +41,25 @@ impl AlignedBuffer {
         let (Ok(size), Ok(align)) = (usize::try_from(bytes.max(1)), usize::try_from(align)) else {
             return Err(memory);
         };
-        let Ok(layout) = Layout::from_size_align(size, align) else {
+        let room = size.checked_add(align);
+        let layout = room.map(|room| Layout::from_size_align(room, LAZY_ALIGNMENT_BYTES));
+        let Some(Ok(layout)) = layout else {
             return Err(memory);
         };
         // SAFETY: `layout` has a size of at least 1.
-        let data = unsafe { alloc_zeroed(layout) };
-        match NonNull::new(data) {
-            Some(data) => Ok(AlignedBuffer { data, layout }),
-            None => Err(memory),
-        }
+        let Some(allocation) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
+            return Err(memory);
+        };
+        let skipped = allocation.as_ptr().align_offset(align);
+        // SAFETY: `skipped` is below `align`, and the allocation has `size + align` bytes. A pointer to
+        // bytes can always be aligned.
+        let data = unsafe { allocation.add(skipped.min(align)) };
+        Ok(AlignedBuffer {
+            data,
+            size,
+            allocation,
+            layout,
+        })
     }
 
     /// The first byte. Valid for `len` bytes until the buffer is dropped; it may move meanwhile.
@@ -52,9 +70,7 @@ impl AlignedBuffer {
     /// The address `offset` bytes on; null where that is past the end.
     pub(crate) fn at(&self, offset: u64) -> *mut c_void {
         match usize::try_from(offset) {
-            Ok(offset) if offset <= self.layout.size() => {
-                self.data.as_ptr().wrapping_add(offset).cast()
-            }
+            Ok(offset) if offset <= self.size => self.data.as_ptr().wrapping_add(offset).cast(),
             _ => core::ptr::null_mut(),
         }
     }
@@ -62,7 +78,7 @@ impl AlignedBuffer {
     /// `count` f32 values from `offset` bytes on; `None` where they don't lie inside, aligned.
     pub(crate) fn f32s(&self, offset: usize, count: usize) -> Option<&[f32]> {
         let end = count.checked_mul(4)?.checked_add(offset)?;
-        if end > self.layout.size() || !offset.is_multiple_of(4) {
+        if end > self.size || !offset.is_multiple_of(4) {
             return None;
         }
         // SAFETY: the range lies inside the allocation, which is initialised (zeroed), and the start is
@@ -76,7 +92,7 @@ impl AlignedBuffer {
     pub(crate) fn zero(&mut self, offset: usize, count: usize) {
         if offset
             .checked_add(count)
-            .is_some_and(|end| end <= self.layout.size())
+            .is_some_and(|end| end <= self.size)
         {
             // SAFETY: the range lies inside the allocation, and `&mut self` excludes other access.
             unsafe { self.data.as_ptr().add(offset).write_bytes(0, count) };
@@ -87,7 +103,7 @@ impl AlignedBuffer {
     pub(crate) fn copy(&mut self, from: usize, to: usize, count: usize) {
         let inside = |start: usize| {
             let end = start.checked_add(count);
-            end.is_some_and(|end| end <= self.layout.size())
+            end.is_some_and(|end| end <= self.size)
         };
         if inside(from) && inside(to) {
             let start = self.data.as_ptr();
@@ -99,8 +115,8 @@ impl AlignedBuffer {
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: `data` came from `alloc_zeroed` with this layout.
-        unsafe { dealloc(self.data.as_ptr(), self.layout) };
+        // SAFETY: `allocation` came from `alloc_zeroed` with this layout.
+        unsafe { dealloc(self.allocation.as_ptr(), self.layout) };
     }
 }
 

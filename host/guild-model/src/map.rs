@@ -44,11 +44,15 @@ impl MappedFile {
                 source,
             }
         };
+        let regular = |metadata: std::fs::Metadata| match metadata.is_file() {
+            true => Ok(metadata),
+            false => Err(io("map")(std::io::Error::other("it is not a regular file"))),
+        };
+        // Opening a pipe would wait for a writer, so the kind is looked at before; the open file is what
+        // counts.
+        regular(std::fs::metadata(path).map_err(io("open"))?)?;
         let file = File::open(path).map_err(io("open"))?;
-        let metadata = file.metadata().map_err(io("examine"))?;
-        if !metadata.is_file() {
-            return Err(io("map")(std::io::Error::other("it is not a regular file")));
-        }
+        let metadata = regular(file.metadata().map_err(io("examine"))?)?;
         let opened = Stamp::of(&metadata);
         // SAFETY: The duty is that nobody changes the bytes while slices of them live. This process never writes to a
         // model file, and the descriptor is read-only. Other processes are the user's duty (`docs/gguf.md`); what

@@ -52,6 +52,16 @@ fn an_empty_file_is_damaged() {
 }
 
 #[test]
+fn a_pipe_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.gguf");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let error = GgufFile::open(&pipe).unwrap_err();
+    assert!(error.to_string().contains("regular file"), "{error}");
+}
+
+#[test]
 fn a_file_cut_while_open_is_damaged_and_not_a_bus_error() {
     let (_folder, path) = sample_file();
     let file = GgufFile::open(&path).expect("valid");
