@@ -9,7 +9,6 @@ use guild_abi::abi::{
     GUILD_STATUS_ERR_NOMEM_HOST, GUILD_STATUS_ERR_UNSUPPORTED, guild_status,
 };
 use guild_package::Digest;
-use guild_package::name::AbiVersion;
 
 /// A package that failed to load, and why.
 #[derive(Debug, thiserror::Error)]
@@ -170,18 +169,6 @@ pub enum Fault {
         /// Oldest minor version that the plugin can live with.
         plugin_min: u32,
     },
-    /// The signed manifest rules this host out.
-    #[error(
-        "the signed manifest asks for a host with ABI {host_min} to {host_max}, this one has {host}. {}", if .host < .host_min { "Upgrade guild" } else { "Install a newer version of the package" }
-    )]
-    ManifestAbi {
-        /// This host.
-        host: AbiVersion,
-        /// Oldest host that the package runs in.
-        host_min: AbiVersion,
-        /// Newest host that it was tested with; newer minors are compatible, newer majors are not.
-        host_max: AbiVersion,
-    },
     /// A flag that this host must understand and does not.
     #[error(
         "{record} has flags {flags:#06x}, of which this host must understand the high byte and does not. Upgrade guild"
@@ -279,7 +266,6 @@ impl Fault {
                 Code::LOADER_UNAVAILABLE
             }
             Self::AbiVersion { .. }
-            | Self::ManifestAbi { .. }
             | Self::UnknownFlag { .. }
             | Self::UnknownCoreOperation { .. }
             | Self::ContractMismatch { .. } => Code::INCOMPATIBLE,

@@ -12,6 +12,7 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
 use guild_package::Digest;
+use guild_package::preflight::ENTRY_SYMBOL;
 use guild_package::text::escape;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -21,10 +22,6 @@ use crate::error::{Fault, Stage};
 use crate::fp_control::FpControl;
 use crate::maps::{self, FileIdentity, Mapping};
 use crate::memfd::SealedImage;
-
-/// The one symbol that a plugin exports.
-pub(crate) const ENTRY_SYMBOL: &str = "guild_plugin_entry_v1";
-const ENTRY_SYMBOL_C: &[u8] = b"guild_plugin_entry_v1\0";
 
 /// A library whose entry is proven to lie in verified bytes.
 #[derive(Debug)]
@@ -115,7 +112,7 @@ fn check_code_is_allowed(image: &SealedImage) -> rustix::io::Result<()> {
 fn entry_of(handle: &'static Library) -> Result<EntryFn, Fault> {
     // SAFETY: the ABI fixes the type of the function behind this name, and the library stays mapped
     // for life. That the address lies in the verified bytes is proven by the caller before any call.
-    let symbol = unsafe { handle.get::<EntryFn>(ENTRY_SYMBOL_C) };
+    let symbol = unsafe { handle.get::<EntryFn>(ENTRY_SYMBOL.as_bytes()) };
     symbol
         .map(|symbol| *symbol)
         .map_err(|_| Fault::EntryMissing {
@@ -197,9 +194,14 @@ mod tests {
 
     /// A library whose entry gives `answer`.
     fn library_bytes(answer: i32) -> Vec<u8> {
+        compiled(&format!(
+            "int {ENTRY_SYMBOL}(void) {{ return {answer}; }}\n"
+        ))
+    }
+
+    fn compiled(text: &str) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (source, library) = (folder.path().join("a.c"), folder.path().join("a.so"));
-        let text = format!("int {ENTRY_SYMBOL}(void) {{ return {answer}; }}\n");
         std::fs::write(&source, text).unwrap();
         let built = std::process::Command::new("cc")
             .args(["-shared", "-fPIC", "-o"])
@@ -208,6 +210,15 @@ mod tests {
             .unwrap();
         assert!(built.success());
         std::fs::read(library).unwrap()
+    }
+
+    /// Install looks for the entry by itself; here the system loader does.
+    #[test]
+    fn a_library_without_the_entry_is_refused() {
+        let image = SealedImage::of_bytes(&compiled("int other(void) { return 1; }\n"));
+        let fault = map(image).unwrap_err();
+        assert_eq!(fault.code().name, "PREFLIGHT_REFUSED");
+        assert!(fault.to_string().contains("does not export"), "{fault}");
     }
 
     /// Row 73, the experiment: the system loader goes by the path's text, so a second library under a

@@ -3,10 +3,8 @@
 //! All or nothing. An enabled package that fails to load fails the load; it is never left out in silence.
 //! What is left out by the caller's own options is listed with its reason.
 
-use guild_abi::abi::{GUILD_ABI_MINOR, GUILD_KERNEL_ABI_VERSION_V1};
-use guild_package::manifest::{Abi, ElfFacts};
-use guild_package::name::AbiVersion;
-use guild_package::{InstalledPackage, Lease, Store};
+use guild_package::manifest::ElfFacts;
+use guild_package::{InstalledPackage, Lease, Store, preflight};
 
 use crate::builtin::Builtin;
 use crate::call::Plugin;
@@ -175,7 +173,8 @@ fn reason_to_leave_out(builtin: &Builtin, options: &LoadOptions) -> Option<LeftO
 
 fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registration, Fault> {
     let manifest = package.manifest();
-    check_host(&manifest.abi)?;
+    // Again, since another host may have installed it.
+    preflight::check_host(manifest)?;
     let artifact = package.plugin_artifact()?;
     check_needed(artifact.elf())?;
     let image = SealedImage::copy(package.open_artifact(&artifact)?, label)?;
@@ -190,22 +189,6 @@ fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registratio
         manifest: Some(manifest),
     };
     negotiate(Plugin::enter_mapped(label, library)?, &expected)
-}
-
-/// This host is one that the signed manifest asks for. Read before anything is mapped.
-fn check_host(abi: &Abi) -> Result<(), Fault> {
-    let host = AbiVersion {
-        major: GUILD_KERNEL_ABI_VERSION_V1 as u16,
-        minor: GUILD_ABI_MINOR as u16,
-    };
-    if host < abi.host_min || host.major > abi.host_max.major {
-        return Err(Fault::ManifestAbi {
-            host,
-            host_min: abi.host_min,
-            host_max: abi.host_max,
-        });
-    }
-    Ok(())
 }
 
 /// Libraries that a plugin may ask the system loader for: the C runtime, which this process has too.

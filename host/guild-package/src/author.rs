@@ -263,7 +263,7 @@ impl ArtifactToml {
         let data = file(files, &self.path)?;
         let name = self.path.as_str();
         let elf = match self.role {
-            Role::Plugin => Some(elf::read_facts(name, data)?),
+            Role::Plugin => Some(elf::Library::parse(name, data)?.facts()?),
             _ => None,
         };
         let ptx = match self.role {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
 use crate::key::KeyId;
-use crate::name::{PackageId, PackageVersion, ScopePrefix};
+use crate::name::{AbiVersion, ArtifactPath, PackageId, PackageVersion, ScopePrefix};
 use crate::text::Invalid;
 
 /// The crate's result.
@@ -275,6 +275,22 @@ pub enum Error {
         /// The targets of the package.
         offered: Vec<String>,
     },
+    /// The manifest rules this host out.
+    #[error(
+        "{id} {version} asks for a host with ABI {host_min} to {host_max}, this one has {host}. {}", if .host < .host_min { "Upgrade guild" } else { "Install a newer version of the package" }
+    )]
+    HostAbi {
+        /// The package.
+        id: PackageId,
+        /// The version.
+        version: Box<PackageVersion>,
+        /// This host.
+        host: AbiVersion,
+        /// Oldest host that the package runs in.
+        host_min: AbiVersion,
+        /// Newest host that it was tested with; newer minors are compatible, newer majors are not.
+        host_max: AbiVersion,
+    },
     /// A dependency is not enabled.
     #[error("{id} needs {dependency} {requirement}{}. Install it first with `guild kernel install`", found.as_ref().map(|version| format!(", enabled is {version}")).unwrap_or_default())]
     DependencyMissing {
@@ -289,15 +305,15 @@ pub enum Error {
     },
     /// A plugin without its way in.
     #[error(
-        "{library} of {id} {version} has no symbol `{symbol}`, so no host can enter it. The publisher must build it with the SDK's export macro, or in C give the function default visibility, and sign a new version"
+        "{library} of {id} {version} does not export the function `{symbol}`, so no host can enter it. Build it with the SDK's export macro, or in C give the function external linkage and default visibility, and sign it again"
     )]
     EntryMissing {
         /// The package.
         id: PackageId,
         /// The version.
-        version: PackageVersion,
+        version: Box<PackageVersion>,
         /// The plugin's name in the bundle.
-        library: String,
+        library: ArtifactPath,
         /// The symbol.
         symbol: &'static str,
     },
@@ -366,7 +382,7 @@ impl Error {
             Self::VersionImmutable { .. } => Code::VersionImmutable,
             Self::DowngradeRefused { .. } | Self::EpochBelowFloor { .. } => Code::DowngradeRefused,
             Self::Expired { .. } => Code::Expired,
-            Self::Incompatible { .. } => Code::Incompatible,
+            Self::Incompatible { .. } | Self::HostAbi { .. } => Code::Incompatible,
             Self::DependencyMissing { .. } => Code::DependencyMissing,
             Self::EntryMissing { .. } => Code::PreflightRefused,
             Self::StoreLocked { .. } => Code::StoreLocked,

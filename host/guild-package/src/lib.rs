@@ -15,6 +15,7 @@ pub mod limits;
 pub mod manifest;
 pub mod name;
 mod outside;
+pub mod preflight;
 mod ptx;
 pub mod sign;
 pub mod store;

@@ -1,6 +1,7 @@
 //! Packages that must not get in: each refused with its own code, and nothing in the store changed.
 
 use guild_end_to_end::{CPU, QWEN, Site};
+use guild_package::bundle::{Bundle, BundleEntry, EmitEntry, emit};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,7 +40,7 @@ fn refused(site: &Site, bundle: &str, exit: i32, name: &str) {
 }
 
 #[test]
-fn a_flipped_byte_is_refused_wherever_it_is() {
+fn a_flipped_byte_breaks_the_checksum() {
     let site = Site::new();
     let bundle = site.bundle(CPU);
     let good = std::fs::read(&bundle).unwrap();
@@ -52,6 +53,51 @@ fn a_flipped_byte_is_refused_wherever_it_is() {
         // The checksum of the archive's own record no longer fits.
         refused(&site, &flipped.to_string_lossy(), 15, "BUNDLE_MALFORMED");
     }
+}
+
+/// Who can write a byte can write its checksum too: then the signed digest and the signature tell.
+#[test]
+fn a_flipped_byte_with_its_checksum_written_anew_is_refused() {
+    let site = Site::new();
+    let bundle = std::fs::read(site.bundle(CPU)).unwrap();
+    let path = site.path("rewritten.gkernel");
+    let refuses = |entry: &str, exit, name| {
+        std::fs::write(&path, with_flipped_byte(&bundle, entry)).unwrap();
+        refused(&site, &path.to_string_lossy(), exit, name);
+    };
+    refuses("lib/libguild_cpu.so", 16, "DIGEST_MISMATCH");
+    refuses("manifest.json", 11, "SIGNATURE_INVALID");
+}
+
+/// The bundle with one bit of `name` changed, as a whole archive again.
+fn with_flipped_byte(bundle: &[u8], name: &str) -> Vec<u8> {
+    let bundle = Bundle::parse(bundle).unwrap();
+    let flip = |entry: &str, bytes: &mut Vec<u8>| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= u8::from(entry == name);
+    };
+    let mut manifest = bundle.manifest().unwrap();
+    flip("manifest.json", &mut manifest);
+    let read = |entry: &BundleEntry| {
+        let mut data = Vec::new();
+        let keep = |piece: &[u8]| {
+            data.extend_from_slice(piece);
+            Ok(())
+        };
+        bundle.read_entry(entry, keep).unwrap();
+        flip(entry.name.as_str(), &mut data);
+        data
+    };
+    let contents: Vec<_> = bundle.artifacts().iter().map(read).collect();
+    let names = bundle.artifacts().iter().map(|entry| &entry.name);
+    let entries: Vec<_> = names
+        .zip(&contents)
+        .map(|(name, data)| EmitEntry { name, data })
+        .collect();
+    let mut bytes = Vec::new();
+    let envelope = bundle.envelope().unwrap();
+    emit(&mut bytes, &manifest, &entries, &envelope).unwrap();
+    bytes
 }
 
 #[test]

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
+use guild_package::bundle::Bundle;
 use guild_package::trust::{Grant, Scope};
 use guild_package::{
-    Digest, InstallOptions, KeyRecord, KeygenOptions, SignOptions, Store, StoreOptions, keygen,
-    sign_package,
+    Code, Digest, InstallOptions, Installed, KeyRecord, KeygenOptions, SignOptions, Store,
+    StoreOptions, keygen, sign_package,
 };
 
 /// A store, a trusted key, and room to build.
@@ -94,11 +95,78 @@ impl Bench {
 
     /// Builds, signs and installs; returns the digest of the library.
     pub fn install(&self, package: &Package<'_>) -> Digest {
+        let (bundle, library) = self.sign(package);
+        self.install_bundle(&bundle).unwrap();
+        library
+    }
+
+    /// The install fails with this code and words.
+    #[track_caller]
+    pub fn refuses_install(&self, package: &Package<'_>, code: Code, words: &[&str]) {
+        let (bundle, _) = self.sign(package);
+        let error = self.install_bundle(&bundle).expect_err("it was installed");
+        assert_eq!(error.code(), code, "{error}");
+        let text = error.to_string();
+        for word in words {
+            assert!(text.contains(word), "no `{word}` in: {text}");
+        }
+    }
+
+    /// Puts the package where one with its id, version and library is installed, without asking whether
+    /// it suits this host: as if another host had done it.
+    pub fn install_unasked(&self, package: &Package<'_>) {
+        let (bundle, _) = self.sign(package);
+        let bytes = fs::read(bundle).unwrap();
+        let bundle = Bundle::parse(bytes.as_slice()).unwrap();
+        let [manifest, envelope] = [bundle.manifest().unwrap(), bundle.envelope().unwrap()]
+            .map(|bytes| self.put("meta", &bytes));
+        let mut next = self.store.generation().unwrap();
+        next.n += 1;
+        let state = next.packages.get_mut(&package.id.parse().unwrap()).unwrap();
+        let version = state.versions.values_mut().next().unwrap();
+        (version.manifest, version.envelope) = (manifest, envelope);
+        *next.pins.values_mut().next().unwrap() = manifest;
+        let head = self.path().join("kernels/HEAD");
+        let text = fs::read_to_string(&head).unwrap();
+        next.prev = text.trim_end().split(' ').nth(1).unwrap().parse().unwrap();
+        let bytes = next.encode().unwrap();
+        let digest = Digest::of(&bytes);
+        let name = format!("kernels/gen/{}-{}.json", next.n, digest.short());
+        fs::write(self.path().join(name), &bytes).unwrap();
+        fs::remove_file(&head).unwrap();
+        fs::write(head, format!("{} {digest}\n", next.n)).unwrap();
+    }
+
+    /// Writes a file of the store that is named by its digest.
+    fn put(&self, area: &str, bytes: &[u8]) -> Digest {
+        let digest = Digest::of(bytes);
+        let path = self.content(area, digest);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        digest
+    }
+
+    fn content(&self, area: &str, digest: Digest) -> PathBuf {
+        let hex = digest.to_string();
+        let folder = self.path().join(format!("kernels/{area}/sha256"));
+        folder.join(&hex[..2]).join(&hex[2..])
+    }
+
+    fn install_bundle(&self, bundle: &Path) -> guild_package::Result<Installed> {
+        self.store.install(bundle, &InstallOptions::default())
+    }
+
+    /// Builds and signs; returns the bundle and the digest of the library.
+    fn sign(&self, package: &Package<'_>) -> (PathBuf, Digest) {
         let staging = tempfile::tempdir_in(self.path()).unwrap();
         let library = staging.path().join("plugin.so");
         compile(package, &library);
         fs::write(staging.path().join("package.toml"), package_toml(package)).unwrap();
-        let bundle = staging.path().join("out.gkernel");
+        let bundle = self.path().join("out.gkernel");
+        if bundle.exists() {
+            fs::remove_file(&bundle).unwrap();
+        }
         sign_package(
             staging.path(),
             &self.record.id.to_string(),
@@ -107,10 +175,7 @@ impl Bench {
             &SignOptions::default(),
         )
         .unwrap();
-        self.store
-            .install(&bundle, &InstallOptions::default())
-            .unwrap();
-        Digest::of(&fs::read(library).unwrap())
+        (bundle, Digest::of(&fs::read(library).unwrap()))
     }
 
     pub fn load(&self) -> Result<LoadedPackages, LoadError> {
@@ -134,12 +199,7 @@ impl Bench {
 
     /// Flips one bit in the middle of an installed object.
     pub fn damage_object(&self, digest: Digest) {
-        let hex = digest.to_string();
-        let path: PathBuf = self
-            .path()
-            .join("kernels/objects/sha256")
-            .join(&hex[..2])
-            .join(&hex[2..]);
+        let path = self.content("objects", digest);
         let mut bytes = fs::read(&path).unwrap();
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;

@@ -3,6 +3,7 @@
 use std::process::{Command, Output};
 
 use crate::fixture::{Bench, Package};
+use guild_package::Code;
 
 #[track_caller]
 fn refused(source: &str, code: &str, exit: u8, words: &[&str]) {
@@ -28,17 +29,21 @@ fn minor_versions_without_overlap() {
 
 #[test]
 fn a_host_that_the_manifest_rules_out() {
-    let bench = Bench::with(&Package {
+    let good = Package {
         id: "org.test.ruled-out",
         defines: &[("PLUGIN_ID", "\"org.test.ruled-out\"".to_owned())],
-        host_min: "1.9",
         ..Package::of("good")
-    });
-    bench.refuses(
-        "INCOMPATIBLE",
-        20,
-        &["asks for a host with ABI 1.9", "this one has 1.0"],
-    );
+    };
+    let ruled_out = Package {
+        host_min: "1.9",
+        ..good
+    };
+    let words = ["asks for a host with ABI 1.9", "this one has 1.0"];
+    let bench = Bench::new();
+    bench.refuses_install(&ruled_out, Code::Incompatible, &words);
+    bench.install(&good);
+    bench.install_unasked(&ruled_out);
+    bench.refuses("INCOMPATIBLE", 20, &words);
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     assert!(!maps.contains("org.test.ruled-out"), "it was mapped");
 }
@@ -58,8 +63,9 @@ fn row_71_a_library_that_needs_others() {
 
 #[test]
 fn a_missing_entry_symbol() {
-    let words = ["does not export `guild_plugin_entry_v1`", "export macro"];
-    refused("entry_missing", "PREFLIGHT_REFUSED", 22, &words);
+    let words = ["does not export", "`guild_plugin_entry_v1`", "export macro"];
+    let package = Package::of("entry_missing");
+    Bench::new().refuses_install(&package, Code::PreflightRefused, &words);
 }
 
 /// The plugin's own words reach the user, but can't steer the terminal.
@@ -192,12 +198,8 @@ fn row_79_one_bad_package_fails_the_whole_load() {
         ],
         ..Package::of("good")
     });
-    bench.install(&Package::of("entry_missing"));
-    bench.refuses(
-        "PREFLIGHT_REFUSED",
-        22,
-        &["cannot load org.test.plugin@1.0.0"],
-    );
+    bench.install(&Package::of("entry_fails"));
+    bench.refuses("INCOMPATIBLE", 20, &["cannot load org.test.plugin@1.0.0"]);
     assert!(good.exists(), "the good plugin still runs");
 }
 

@@ -6,12 +6,12 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::digest::Digest;
-use crate::elf;
 use crate::error::{Error, Result};
 use crate::limits::BUNDLE_MAX_BYTES;
 use crate::manifest::{Dependency, Manifest};
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
+use crate::preflight;
 use crate::store::Store;
 use crate::store::generation::{Active, ActiveMode, Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
@@ -42,8 +42,10 @@ pub struct Installed {
     pub manifest_digest: Digest,
     /// The generation in force afterwards.
     pub generation: u64,
-    /// Whether the very same manifest was installed before, so that nothing was changed.
+    /// Whether the very same manifest was installed before, so that the state was not changed.
     pub already_installed: bool,
+    /// How many of its files were missing or damaged and are whole again; 0 for a first install.
+    pub files_restored: usize,
     /// The version that was enabled before.
     pub previous: Option<PackageVersion>,
     /// The keys that counted.
@@ -59,11 +61,14 @@ struct Arguments {
 }
 
 impl Store {
-    /// Installs the bundle at `bundle_path` and enables it. On any error the store is as it was.
+    /// Installs the bundle at `bundle_path` and enables it. On any error the store's state is as it was.
+    /// If the very same package is installed already, only its files that are missing or damaged are
+    /// written again.
     ///
     /// # Errors
     /// Whatever verification refuses; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
-    /// [`Error::Incompatible`], [`Error::EntryMissing`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and [`Error::Io`].
+    /// [`Error::Incompatible`], [`Error::HostAbi`], [`Error::EntryMissing`]; [`Error::StoreLocked`],
+    /// [`Error::StoreCorrupt`] and [`Error::Io`].
     pub fn install(&self, bundle_path: &Path, options: &InstallOptions) -> Result<Installed> {
         // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
         let source = outside::open_regular(bundle_path)?;
@@ -88,22 +93,21 @@ impl Store {
                 .generation
                 .version(&manifest.id, &manifest.version)
                 .is_some(),
+            files_restored: 0,
             previous: enabled.map(|(version, _)| version.clone()),
             signers: package.signers().to_vec(),
         };
         if installed.already_installed {
+            installed.files_restored = put_parts(&mut transaction, &package)?;
             return Ok(installed);
         }
         if !options.allow_downgrade {
             check_not_older(manifest, &state.generation)?;
         }
-        check_entry(&package)?;
+        check_loadable(&package)?;
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
-        // Steps 10.4 to 10.6.
-        let (objects, meta) = stage_parts(&mut transaction, &package)?; // B1
-        transaction.publish(&objects)?; // B2
-        transaction.publish(&meta)?; // B3
+        put_parts(&mut transaction, &package)?;
         installed.generation = transaction.commit(&generation)?.n;
         Ok(installed)
     }
@@ -187,29 +191,20 @@ fn check_not_older(manifest: &Manifest, generation: &Generation) -> Result<()> {
     }
 }
 
-/// The name of the function that a host enters.
-const ENTRY_SYMBOL: &str = "guild_plugin_entry_v1";
-
-/// The plugin for this machine is there and can be entered: a package that can't would only fail every load.
-fn check_entry(package: &VerifiedPackage) -> Result<()> {
+/// The package would load on this host, as far as that is known without mapping its library.
+fn check_loadable(package: &VerifiedPackage) -> Result<()> {
     let manifest = package.manifest();
     let Some((_, artifact)) = manifest.plugin() else {
         return Err(incompatible(manifest));
     };
+    preflight::check_host(manifest)?;
+    // Verification compared the signed size with the file's, so this is no more than the bundle holds.
     let mut data = Vec::new();
     package.read_artifact(artifact, |piece| {
         data.extend_from_slice(piece);
         Ok(())
     })?;
-    match elf::names_symbol(artifact.path.as_str(), &data, ENTRY_SYMBOL)? {
-        true => Ok(()),
-        false => Err(Error::EntryMissing {
-            id: manifest.id.clone(),
-            version: manifest.version.clone(),
-            library: artifact.path.to_string(),
-            symbol: ENTRY_SYMBOL,
-        }),
-    }
+    preflight::check_entry(manifest, artifact, &data)
 }
 
 /// Each dependency is enabled, in a version and with an epoch that will do.
@@ -230,6 +225,18 @@ fn check_dependencies(store: &Store, state: &State, manifest: &Manifest) -> Resu
         }
     }
     Ok(())
+}
+
+/// Steps 10.4 to 10.6. Returns how many files the store lacked.
+fn put_parts(transaction: &mut Transaction<'_>, package: &VerifiedPackage) -> Result<usize> {
+    let (objects, meta) = stage_parts(transaction, package)?; // B1
+    transaction.publish(&objects)?; // B2
+    transaction.publish(&meta)?; // B3
+    Ok(objects
+        .iter()
+        .chain(&meta)
+        .filter(|staged| staged.is_new())
+        .count())
 }
 
 /// Step 10.4: artifacts for `objects/`, then manifest and envelope for `meta/`.

@@ -281,7 +281,7 @@ impl ObjectSource {
                 what: self.name,
                 expected: self.sha256,
                 found,
-                next: "The store was changed from outside; restore it, or install the package into a new store",
+                next: "The store was changed from outside; install the package again, which writes the file anew",
             }),
         }
     }
@@ -305,7 +305,7 @@ pub(super) fn incompatible(manifest: &Manifest) -> Error {
 
 /// Owner, mode and size as the store left them. A writable object would let its owner's other processes
 /// change it between check and use.
-fn check_object(root: &Root, path: &StorePath, file: &File, size: u64) -> Result<()> {
+pub(super) fn check_object(root: &Root, path: &StorePath, file: &File, size: u64) -> Result<()> {
     let metadata = file.metadata().map_err(root.io("read", path))?;
     if metadata.mode() & 0o7777 != 0o444 {
         let mode = metadata.mode() & 0o7777;

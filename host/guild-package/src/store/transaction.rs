@@ -9,6 +9,7 @@ use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::limits::COPY_CHUNK_BYTES;
 use crate::store::generation::{Generation, TrustReference};
+use crate::store::installed::check_object;
 use crate::store::lock::WriterLock;
 use crate::store::path::{Area, StorePath};
 use crate::store::recovery;
@@ -87,7 +88,8 @@ impl<'store> Transaction<'store> {
     }
 
     /// Step 10.4 for one file: `size` bytes that must have `digest`, from `produce`, written aside with
-    /// mode 0444 and durable. A file that exists already is hashed instead (step 10.5).
+    /// mode 0444 and durable. A file that exists already is hashed instead, and written again if it is
+    /// damaged (step 10.5).
     pub fn stage(
         &mut self,
         area: Area,
@@ -96,18 +98,22 @@ impl<'store> Transaction<'store> {
         produce: impl FnOnce(&mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>,
     ) -> Result<Staged> {
         let target = StorePath::content(area, digest);
-        match self.root.fs.open(&target) {
-            Ok(existing) => {
-                check_existing(self.root, &target, &existing, digest)?;
-                return Ok(Staged {
-                    aside: None,
-                    target,
-                    area,
-                    digest,
-                });
-            }
+        let mut staged = Staged {
+            aside: None,
+            replaces: false,
+            target,
+            area,
+            digest,
+            size,
+        };
+        match self.root.fs.open(&staged.target) {
+            Ok(existing) => match staged.check_existing(self.root, existing) {
+                Ok(()) => return Ok(staged),
+                Err(Error::StoreCorrupt { .. }) => staged.replaces = true,
+                Err(error) => return Err(error),
+            },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(self.root.io("open", &target)(error)),
+            Err(error) => return Err(self.root.io("open", &staged.target)(error)),
         }
         let aside = self.next_staged();
         let mut file = self
@@ -144,12 +150,8 @@ impl<'store> Transaction<'store> {
             .fs
             .sync_file(&file)
             .map_err(self.root.io("sync", &aside))?;
-        Ok(Staged {
-            aside: Some(aside),
-            target,
-            area,
-            digest,
-        })
+        staged.aside = Some(aside);
+        Ok(staged)
     }
 
     /// Steps 10.5 and 10.6: moves staged files to their places, and makes the names durable. After it
@@ -170,6 +172,13 @@ impl<'store> Transaction<'store> {
                 }
                 _ => {}
             }
+            if file.replaces {
+                self.root
+                    .fs
+                    .rename_over(aside, &file.target)
+                    .map_err(self.root.io("rename", &file.target))?;
+                continue;
+            }
             match self.root.fs.rename_new(aside, &file.target) {
                 // Two artifacts of one bundle may have the same bytes.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -178,7 +187,7 @@ impl<'store> Transaction<'store> {
                         .fs
                         .open(&file.target)
                         .map_err(self.root.io("open", &file.target))?;
-                    check_existing(self.root, &file.target, &existing, file.digest)?;
+                    file.check_existing(self.root, existing)?;
                 }
                 other => other.map_err(self.root.io("rename", &file.target))?,
             }
@@ -257,9 +266,39 @@ impl Drop for Transaction<'_> {
 pub(super) struct Staged {
     /// `None` if the store has the file already.
     aside: Option<StorePath>,
+    /// Whether a damaged file has its place.
+    replaces: bool,
     target: StorePath,
     area: Area,
     digest: Digest,
+    size: u64,
+}
+
+impl Staged {
+    /// Whether the store lacked the file, or had a damaged one.
+    pub const fn is_new(&self) -> bool {
+        self.aside.is_some()
+    }
+
+    /// A file that is in the store already must be as the store left it.
+    fn check_existing(&self, root: &Root, mut file: File) -> Result<()> {
+        check_object(root, &self.target, &file, self.size)?;
+        let mut hasher = Hasher::default();
+        let mut buffer = vec![0; COPY_CHUNK_BYTES];
+        loop {
+            let length = file
+                .read(&mut buffer)
+                .map_err(root.io("read", &self.target))?;
+            let Some(piece) = buffer.get(..length).filter(|piece| !piece.is_empty()) else {
+                break;
+            };
+            hasher.update(piece);
+        }
+        match hasher.finish() {
+            (found, _) if found == self.digest => Ok(()),
+            (found, _) => Err(root.corrupt(&self.target, format!("its digest is {found}"))),
+        }
+    }
 }
 
 impl Root {
@@ -280,24 +319,6 @@ pub(super) fn write_new(root: &Root, path: &StorePath, bytes: &[u8]) -> Result<(
         .set_mode(&file, 0o444)
         .map_err(root.io("set the mode of", path))?;
     root.fs.sync_file(&file).map_err(root.io("sync", path))
-}
-
-/// An object that is in the store already must still have its digest.
-fn check_existing(root: &Root, path: &StorePath, file: &File, digest: Digest) -> Result<()> {
-    let mut hasher = Hasher::default();
-    let mut buffer = vec![0; COPY_CHUNK_BYTES];
-    let mut file = file;
-    loop {
-        let length = file.read(&mut buffer).map_err(root.io("read", path))?;
-        let Some(piece) = buffer.get(..length).filter(|piece| !piece.is_empty()) else {
-            break;
-        };
-        hasher.update(piece);
-    }
-    match hasher.finish() {
-        (found, _) if found == digest => Ok(()),
-        (found, _) => Err(root.corrupt(path, format!("its digest is {found}"))),
-    }
 }
 
 /// 64 random bits, for names that nobody can plant a link under.

@@ -56,6 +56,11 @@ fn compile(bench: &Bench, source: &str, arguments: &[&str]) -> std::path::PathBu
     library
 }
 
+fn hide_sections(library: &mut [u8]) {
+    library[0x28..0x30].fill(0xff); // e_shoff
+    library[0x3c..0x40].fill(0xff); // e_shnum, e_shstrndx
+}
+
 #[test]
 fn a_quiet_library_has_nothing_to_run() {
     let bench = Bench::new();
@@ -74,13 +79,77 @@ fn a_quiet_library_has_nothing_to_run() {
 #[test]
 fn a_library_without_the_entry_is_not_installed() {
     let bench = Bench::new();
-    let library = compile(&bench, "int f(void) { return 1; }", &["-nostdlib"]);
-    let (_, bundle) = sign_library(&bench, &library).unwrap();
-    bench.install_refuses(&bundle, &options(), Code::PreflightRefused);
-    let source = "int guild_plugin_entry_v1(void) { return 1; }";
-    let library = compile(&bench, source, &["-nostdlib"]);
-    let (_, bundle) = sign_library(&bench, &library).unwrap();
-    bench.install(&bundle).unwrap();
+    let refuses = |source: &str| {
+        let library = compile(&bench, source, &["-nostdlib"]);
+        let (_, bundle) = sign_library(&bench, &library).unwrap();
+        bench.install_refuses(&bundle, &options(), Code::PreflightRefused);
+        bench.install(&bundle).unwrap_err().to_string()
+    };
+    let message = refuses("int f(void) { return 1; }");
+    for words in ["p.so", "`guild_plugin_entry_v1`", "export macro"] {
+        assert!(message.contains(words), "no {words} in: {message}");
+    }
+    refuses("");
+    // Used but not defined, a longer and a shorter name, data, for this library alone.
+    refuses("int guild_plugin_entry_v1(void); int f(void) { return guild_plugin_entry_v1(); }");
+    refuses(
+        "int guild_plugin_entry_v10(void) { return 1; } int guild_plugin_entry_v(void) { return 1; }",
+    );
+    refuses("int guild_plugin_entry_v1 = 1;");
+    refuses(
+        "static int guild_plugin_entry_v1(void) { return 1; } int f(void) { return guild_plugin_entry_v1(); }",
+    );
+    refuses(
+        "__attribute__((visibility(\"hidden\"))) int guild_plugin_entry_v1(void) { return 1; }",
+    );
+}
+
+/// Both hash tables say how many symbols there are, also when nobody can see the sections.
+#[test]
+fn the_entry_is_found_by_either_hash_table() {
+    let source = "int other(void) { return 1; }\n\
+                  __attribute__((weak)) int guild_plugin_entry_v1(void) { return other(); }\n";
+    for style in ["sysv", "gnu", "both"] {
+        let bench = Bench::new();
+        let hash = format!("-Wl,--hash-style={style}");
+        let library = compile(&bench, source, &["-nostdlib", &hash]);
+        let mut bytes = std::fs::read(&library).unwrap();
+        hide_sections(&mut bytes);
+        std::fs::write(&library, &bytes).unwrap();
+        let (_, bundle) = sign_library(&bench, &library).unwrap();
+        bench.install(&bundle).unwrap();
+    }
+}
+
+/// Each field that leads to the entry, made wrong: refused, and by which of the two codes.
+#[test]
+fn a_damaged_symbol_table_is_no_way_in() {
+    let bench = Bench::new();
+    let install = |library: &[u8]| {
+        let path = bench.path().join("p.so");
+        std::fs::write(&path, library).unwrap();
+        let (_, bundle) = sign_library(&bench, &path).unwrap();
+        bench.install(&bundle).map_err(|error| error.code())
+    };
+    let good = shared_library("note");
+    let changed = |at: usize, value: &[u8]| {
+        let mut bytes = good.clone();
+        bytes[at..at + value.len()].copy_from_slice(value);
+        install(&bytes).unwrap_err()
+    };
+    let value_of = |entry: usize| 0x200 + entry * 16 + 8;
+    let outside = u64::MAX.to_le_bytes();
+    assert_eq!(changed(value_of(7), &outside), Code::BundleMalformed); // symbol table
+    assert_eq!(changed(value_of(8), &outside), Code::BundleMalformed); // hash table
+    let many = u32::MAX.to_le_bytes();
+    assert_eq!(changed(0x380, &many), Code::BundleMalformed); // buckets
+    assert_eq!(changed(0x384, &many), Code::BundleMalformed); // symbols
+    assert_eq!(changed(0x384, &[1]), Code::PreflightRefused); // only symbol 0
+    assert_eq!(changed(0x358, &many), Code::PreflightRefused); // a name outside the strings
+    assert_eq!(changed(0x35c, &[0x11]), Code::PreflightRefused); // data
+    assert_eq!(changed(0x35e, &[0]), Code::PreflightRefused); // undefined
+    assert_eq!(changed(value_of(8) - 8, &[0x55]), Code::PreflightRefused); // no hash table
+    install(&good).unwrap();
 }
 
 #[test]
@@ -111,8 +180,7 @@ fn row_74_section_headers_are_not_looked_at() {
         &["-nostdlib", "-Wl,-soname,libx.so"],
     );
     let mut bytes = std::fs::read(&library).unwrap();
-    bytes[0x28..0x30].fill(0xff); // e_shoff
-    bytes[0x3c..0x40].fill(0xff); // e_shnum, e_shstrndx
+    hide_sections(&mut bytes);
     std::fs::write(&library, &bytes).unwrap();
     assert_eq!(
         facts_of(&bench, &library).unwrap().soname.unwrap().as_str(),

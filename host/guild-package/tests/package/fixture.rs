@@ -335,11 +335,13 @@ layout = "row-major"
     fs::write(folder.join(DOC), "a package for tests\n").unwrap();
 }
 
-/// A shared library that holds nothing but a dynamic table and a GUILD note with `note` in it, written
-/// from the ELF specification.
+/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD note
+/// with `note` in it, written from the ELF specification.
 pub fn shared_library(note: &str) -> Vec<u8> {
     const DYNAMIC: u64 = 0x200;
     const STRINGS: u64 = 0x300;
+    const SYMBOLS: u64 = 0x340;
+    const HASH: u64 = 0x380;
     const NOTE: u64 = 0x400;
     let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0guild_plugin_entry_v1\0";
     let machine = if cfg!(target_arch = "aarch64") {
@@ -361,7 +363,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
     let note_bytes = 12 + 8 + note.len() as u64;
     let headers = [
         (1_u32, 5_u32, 0, NOTE + note_bytes),
-        (2, 6, DYNAMIC, 8 * 16),
+        (2, 6, DYNAMIC, 10 * 16),
         (4, 4, NOTE, note_bytes),
     ];
     for (kind, flags, offset, size) in headers {
@@ -372,7 +374,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
         }
     }
     bytes.resize(DYNAMIC as usize, 0);
-    let table: [(u64, u64); 8] = [
+    let table: [(u64, u64); 10] = [
         (1, 13),
         (1, 23),
         (14, 1),
@@ -380,6 +382,8 @@ pub fn shared_library(note: &str) -> Vec<u8> {
         (10, strings.len() as u64),
         (12, 0x1000),
         (27, 16),
+        (6, SYMBOLS),
+        (4, HASH),
         (0, 0),
     ];
     for (tag, value) in table {
@@ -388,6 +392,17 @@ pub fn shared_library(note: &str) -> Vec<u8> {
     }
     bytes.resize(STRINGS as usize, 0);
     bytes.extend(strings);
+    bytes.resize(SYMBOLS as usize + 24, 0); // symbol 0 is no symbol
+    let name = strings.len() as u32 - "guild_plugin_entry_v1\0".len() as u32;
+    bytes.extend(name.to_le_bytes());
+    bytes.extend([0x12, 0, 1, 0]); // a global function of section 1
+    for field in [DYNAMIC, 4] {
+        bytes.extend(field.to_le_bytes());
+    }
+    bytes.resize(HASH as usize, 0);
+    for field in [1_u32, 2, 1, 0, 0] {
+        bytes.extend(field.to_le_bytes());
+    }
     bytes.resize(NOTE as usize, 0);
     for field in [6_u32, note.len() as u32, 1] {
         bytes.extend(field.to_le_bytes());

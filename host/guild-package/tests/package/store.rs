@@ -288,14 +288,82 @@ fn an_artifact_of_another_package_is_not_opened() {
 }
 
 #[test]
-fn an_object_that_is_there_already_is_hashed_again() {
+fn an_object_that_is_there_already_is_hashed_again_and_mended() {
     let bench = Bench::new();
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     // The text is the same file in both versions.
     let text = object_path(&bench, Digest::of(b"a package for tests\n"));
     set_mode(&text, 0o644);
     fs::write(&text, "a package for testS\n").unwrap();
-    bench.install_refuses(&bench.package(CPU, "1.0.1"), &options(), Code::StoreCorrupt);
+    bench.install(&bench.package(CPU, "1.0.1")).unwrap();
+    assert_eq!(fs::read(&text).unwrap(), b"a package for tests\n");
+}
+
+#[test]
+fn installing_again_mends_what_is_missing_or_damaged() {
+    let bench = Bench::new();
+    let bytes = bench.package(CPU, "1.0.0");
+    let first = bench.install(&bytes).unwrap();
+    assert_eq!(first.files_restored, 0);
+    let whole = bench.listing();
+    let package = bench.store.enabled().unwrap().remove(0);
+    let plugin = object_path(&bench, package.plugin_artifact().unwrap().sha256());
+    let text = object_path(&bench, Digest::of(b"a package for tests\n"));
+    let mends = |files: usize| {
+        assert_ne!(bench.listing(), whole);
+        let again = bench.install(&bytes).unwrap();
+        assert!(again.already_installed);
+        assert_eq!(
+            (again.files_restored, again.generation),
+            (files, first.generation)
+        );
+        assert_eq!(bench.listing(), whole);
+    };
+    fs::remove_file(&plugin).unwrap();
+    fs::remove_file(manifest_path(&bench, first.manifest_digest)).unwrap();
+    mends(2);
+    set_mode(&plugin, 0o644);
+    fs::write(&plugin, "short").unwrap();
+    mends(1);
+    let mut damaged = fs::read(&text).unwrap();
+    damaged[0] ^= 1;
+    set_mode(&text, 0o644);
+    fs::write(&text, &damaged).unwrap();
+    set_mode(&text, 0o444);
+    mends(1);
+    set_mode(&plugin, 0o666);
+    mends(1);
+    assert_eq!(bench.install(&bytes).unwrap().files_restored, 0);
+}
+
+/// The host speaks ABI 1.0.
+#[test]
+fn a_package_for_other_hosts_is_not_installed() {
+    let bench = Bench::new();
+    let bytes = bench.package(CPU, "1.0.0");
+    let parts = entries(&bytes);
+    let offer = |host_min: &str, host_max: &str| {
+        let text = String::from_utf8(parts["manifest.json"].clone()).unwrap();
+        let asks = format!(r#""host_min":"{host_min}","host_max":"{host_max}""#);
+        let manifest = text.replace(r#""host_min":"1.0","host_max":"1.0""#, &asks);
+        let artifacts = [(DOC, &parts[DOC][..]), (PLUGIN, &parts[PLUGIN][..])];
+        bench.craft(manifest.as_bytes(), &artifacts)
+    };
+    for (host_min, host_max, next) in [
+        ("1.1", "1.1", "Upgrade guild"),
+        ("2.0", "2.0", "Upgrade guild"),
+        ("0.1", "0.9", "newer version of the package"),
+    ] {
+        let bundle = offer(host_min, host_max);
+        bench.install_refuses(&bundle, &options(), Code::Incompatible);
+        let message = bench.install(&bundle).unwrap_err().to_string();
+        assert!(
+            message.contains("this one has 1.0") && message.contains(next),
+            "{message}"
+        );
+        assert!(bench.verify(&bundle).is_ok(), "the bundle itself is good");
+    }
+    bench.install(&offer("0.9", "2.0")).unwrap();
 }
 
 #[test]
@@ -515,10 +583,19 @@ fn symbols_lie_next_to_the_stripped_library() {
 }
 
 fn object_path(bench: &Bench, digest: Digest) -> std::path::PathBuf {
+    content_path(bench, "objects", digest)
+}
+
+fn manifest_path(bench: &Bench, digest: Digest) -> std::path::PathBuf {
+    content_path(bench, "meta", digest)
+}
+
+fn content_path(bench: &Bench, area: &str, digest: Digest) -> std::path::PathBuf {
     let hex = digest.to_string();
     bench
         .store_path()
-        .join("objects/sha256")
+        .join(area)
+        .join("sha256")
         .join(&hex[..2])
         .join(&hex[2..])
 }
