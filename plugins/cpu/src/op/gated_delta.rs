@@ -202,73 +202,188 @@ impl Head<'_> {
     ) {
         let dim = self.v.dim();
         let end = (first + C * LANES).min(dim);
-        let head = y.heads().start;
-        for row in 0..sequence.rows {
+        let (head, rows) = (y.heads().start, sequence.rows);
+        let columns = Columns {
+            dim,
+            width: end - first,
+        };
+        // What the next row reads from the decayed state, where the last pass worked that out.
+        let mut ahead: Option<[S::F; C]> = None;
+        for row in 0..rows {
             let at = sequence.first_row + row;
-            let decay = softplus(Scalar, self.alpha.row(at)[self.index] + self.dt);
-            let step = Step {
-                q: self.q.vector(at, self.key_head),
-                k: self.k.vector(at, self.key_head),
-                v: &self.v.vector(at, self.index)[first..end],
-                g: exp(Scalar, self.a * decay),
-                b: sigmoid(Scalar, self.beta.row(at)[self.index]),
-                dim,
+            let step = self.step(at);
+            let memory = &mut state.row_mut(sequence.slot)[first..];
+            let read = match ahead.take() {
+                Some(read) => read,
+                None => columns.decay(isa, memory, &step),
+            };
+            let delta = columns.delta(isa, &self.v.vector(at, self.index)[first..end], read, &step);
+            let snapshot = sequence.snapshot_slots.and_then(|slots| slots.get(row));
+            // A snapshot needs the state before it decays.
+            let sums = if snapshot.is_none() && row + 1 < rows {
+                let next = self.step(at + 1);
+                let (sums, read) = columns.update_and_decay(isa, memory, &step, delta, &next);
+                ahead = Some(read);
+                sums
+            } else {
+                columns.update(isa, memory, &step, delta)
             };
             let y = &mut y.vector_mut(at, head)[first..end];
-            step.run::<S, C>(isa, &mut state.row_mut(sequence.slot)[first..], y);
-            if let Some(&slot) = sequence.snapshot_slots.and_then(|slots| slots.get(row)) {
+            for (y, sum) in y.chunks_mut(LANES).zip(sums) {
+                isa.store_part(y, sum);
+            }
+            if let Some(&slot) = snapshot {
                 copy_columns(state, sequence.slot, slot as usize, dim, first..end);
             }
         }
     }
+
+    /// One row's operands.
+    #[inline(always)]
+    fn step(&self, row: usize) -> Step<'_> {
+        let decay = softplus(Scalar, self.alpha.row(row)[self.index] + self.dt);
+        Step {
+            q: self.q.vector(row, self.key_head),
+            k: self.k.vector(row, self.key_head),
+            g: exp(Scalar, self.a * decay),
+            b: sigmoid(Scalar, self.beta.row(row)[self.index]),
+        }
+    }
 }
 
-/// One row of one head, for some columns.
+/// One row of one head.
 struct Step<'a> {
     q: &'a [f32],
     k: &'a [f32],
-    v: &'a [f32],
     g: f32,
     b: f32,
-    /// Elements from one key's row of the state to the next.
-    dim: usize,
 }
 
-impl Step<'_> {
-    /// `state` starts at the first column of the first key.
+/// Some columns of a head's state, which starts at the first of them in the first key's row.
+struct Columns {
+    /// Elements from one key's row to the next.
+    dim: usize,
+    /// Columns: whole vectors, or part of one.
+    width: usize,
+}
+
+impl Columns {
+    /// `S = S * g`; gives `sum of S * k`.
     #[inline(always)]
-    fn run<S: Isa, const C: usize>(&self, isa: S, state: &mut [f32], y: &mut [f32]) {
-        let width = self.v.len();
-        let part = |c: usize| c * LANES..((c + 1) * LANES).min(width);
-        let zero = isa.splat(0.0);
-        let (g, b) = (isa.splat(self.g), isa.splat(self.b));
-        let mut read = [zero; C];
-        for (k, state) in self.k.iter().zip(state.chunks_mut(self.dim)) {
+    fn decay<S: Isa, const C: usize>(
+        &self,
+        isa: S,
+        state: &mut [f32],
+        step: &Step<'_>,
+    ) -> [S::F; C] {
+        let g = isa.splat(step.g);
+        let mut read = [isa.splat(0.0); C];
+        for (k, row) in step.k.iter().zip(state.chunks_mut(self.dim)) {
+            let row = &mut row[..self.width];
             let k = isa.splat(*k);
-            for (c, read) in read.iter_mut().enumerate() {
-                let state = &mut state[part(c)];
-                let decayed = isa.mul(isa.load_part(state), g);
-                isa.store_part(state, decayed);
-                *read = isa.fma(decayed, k, *read);
+            let mut values = load::<S, C>(isa, row);
+            for (value, read) in values.iter_mut().zip(&mut read) {
+                *value = isa.mul(*value, g);
+                *read = isa.fma(*value, k, *read);
             }
+            store(isa, row, values);
         }
-        let mut delta = read;
-        for (c, delta) in delta.iter_mut().enumerate() {
-            *delta = isa.mul(isa.sub(isa.load_part(&self.v[part(c)]), *delta), b);
+        read
+    }
+
+    /// `(v - read) * b`.
+    #[inline(always)]
+    fn delta<S: Isa, const C: usize>(
+        &self,
+        isa: S,
+        v: &[f32],
+        read: [S::F; C],
+        step: &Step<'_>,
+    ) -> [S::F; C] {
+        let b = isa.splat(step.b);
+        let mut delta = load::<S, C>(isa, v);
+        for (delta, read) in delta.iter_mut().zip(read) {
+            *delta = isa.mul(isa.sub(*delta, read), b);
         }
-        let mut sums = [zero; C];
-        let keys = self.k.iter().zip(self.q);
-        for ((k, q), state) in keys.zip(state.chunks_mut(self.dim)) {
+        delta
+    }
+
+    /// `S = fma(k, delta, S)`; gives `sum of S * q`.
+    #[inline(always)]
+    fn update<S: Isa, const C: usize>(
+        &self,
+        isa: S,
+        state: &mut [f32],
+        step: &Step<'_>,
+        delta: [S::F; C],
+    ) -> [S::F; C] {
+        let mut sums = [isa.splat(0.0); C];
+        let keys = step.k.iter().zip(step.q);
+        for ((k, q), row) in keys.zip(state.chunks_mut(self.dim)) {
+            let row = &mut row[..self.width];
             let (k, q) = (isa.splat(*k), isa.splat(*q));
-            for (c, sum) in sums.iter_mut().enumerate() {
-                let state = &mut state[part(c)];
-                let next = isa.fma(k, delta[c], isa.load_part(state));
-                isa.store_part(state, next);
-                *sum = isa.fma(next, q, *sum);
+            let mut values = load::<S, C>(isa, row);
+            for ((value, delta), sum) in values.iter_mut().zip(delta).zip(&mut sums) {
+                *value = isa.fma(k, delta, *value);
+                *sum = isa.fma(*value, q, *sum);
             }
+            store(isa, row, values);
         }
-        for (c, sum) in sums.into_iter().enumerate() {
-            isa.store_part(&mut y[part(c)], sum);
+        sums
+    }
+
+    /// [`Columns::update`] for this row and [`Columns::decay`] for the next in one pass over the state.
+    #[inline(always)]
+    fn update_and_decay<S: Isa, const C: usize>(
+        &self,
+        isa: S,
+        state: &mut [f32],
+        step: &Step<'_>,
+        delta: [S::F; C],
+        next: &Step<'_>,
+    ) -> ([S::F; C], [S::F; C]) {
+        let g = isa.splat(next.g);
+        let mut sums = [isa.splat(0.0); C];
+        let mut read = sums;
+        let keys = step.k.iter().zip(step.q).zip(next.k);
+        for (((k, q), next_k), row) in keys.zip(state.chunks_mut(self.dim)) {
+            let row = &mut row[..self.width];
+            let (k, q, next_k) = (isa.splat(*k), isa.splat(*q), isa.splat(*next_k));
+            let mut values = load::<S, C>(isa, row);
+            for (c, value) in values.iter_mut().enumerate() {
+                let updated = isa.fma(k, delta[c], *value);
+                sums[c] = isa.fma(updated, q, sums[c]);
+                *value = isa.mul(updated, g);
+                read[c] = isa.fma(*value, next_k, read[c]);
+            }
+            store(isa, row, values);
+        }
+        (sums, read)
+    }
+}
+
+/// `C` vectors, or part of one.
+#[inline(always)]
+fn load<S: Isa, const C: usize>(isa: S, from: &[f32]) -> [S::F; C] {
+    let mut values = [isa.splat(0.0); C];
+    if let Some(from) = from.as_chunks().0.first_chunk::<C>() {
+        for (value, from) in values.iter_mut().zip(from) {
+            *value = isa.load(from);
+        }
+    } else {
+        values[0] = isa.load_part(from);
+    }
+    values
+}
+
+/// Writes `C` vectors, or part of one.
+#[inline(always)]
+fn store<S: Isa, const C: usize>(isa: S, to: &mut [f32], values: [S::F; C]) {
+    if to.len() < C * LANES {
+        isa.store_part(to, values[0]);
+    } else if let Some(to) = to.as_chunks_mut().0.first_chunk_mut::<C>() {
+        for (to, value) in to.iter_mut().zip(values) {
+            isa.store(to, value);
         }
     }
 }
