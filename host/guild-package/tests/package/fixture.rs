@@ -335,13 +335,15 @@ layout = "row-major"
     fs::write(folder.join(DOC), "a package for tests\n").unwrap();
 }
 
+/// Where [`shared_library`] has its symbol table and its symbol hash table.
+const SYMBOLS: u64 = 0x340;
+const HASH: u64 = 0x380;
+
 /// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD note
 /// with `note` in it, written from the ELF specification.
 pub fn shared_library(note: &str) -> Vec<u8> {
     const DYNAMIC: u64 = 0x200;
     const STRINGS: u64 = 0x300;
-    const SYMBOLS: u64 = 0x340;
-    const HASH: u64 = 0x380;
     const NOTE: u64 = 0x400;
     let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0guild_plugin_entry_v1\0";
     let machine = if cfg!(target_arch = "aarch64") {
@@ -392,17 +394,8 @@ pub fn shared_library(note: &str) -> Vec<u8> {
     }
     bytes.resize(STRINGS as usize, 0);
     bytes.extend(strings);
-    bytes.resize(SYMBOLS as usize + 24, 0); // symbol 0 is no symbol
     let name = strings.len() as u32 - "guild_plugin_entry_v1\0".len() as u32;
-    bytes.extend(name.to_le_bytes());
-    bytes.extend([0x12, 0, 1, 0]); // a global function of section 1
-    for field in [DYNAMIC, 4] {
-        bytes.extend(field.to_le_bytes());
-    }
-    bytes.resize(HASH as usize, 0);
-    for field in [1_u32, 2, 1, 0, 0] {
-        bytes.extend(field.to_le_bytes());
-    }
+    write_symbol(&mut bytes, name, DYNAMIC);
     bytes.resize(NOTE as usize, 0);
     for field in [6_u32, note.len() as u32, 1] {
         bytes.extend(field.to_le_bytes());
@@ -410,4 +403,18 @@ pub fn shared_library(note: &str) -> Vec<u8> {
     bytes.extend(b"GUILD\0\0\0");
     bytes.extend(note.as_bytes());
     bytes
+}
+
+/// Two symbols, of which the first is none, and a hash table of one bucket over them.
+fn write_symbol(library: &mut Vec<u8>, name: u32, address: u64) {
+    library.resize(SYMBOLS as usize + 24, 0);
+    library.extend(name.to_le_bytes());
+    library.extend([0x12, 0, 1, 0]); // a global function of section 1
+    for field in [address, 4] {
+        library.extend(field.to_le_bytes());
+    }
+    library.resize(HASH as usize, 0);
+    for field in [1_u32, 2, 1, 0, 0] {
+        library.extend(field.to_le_bytes());
+    }
 }
