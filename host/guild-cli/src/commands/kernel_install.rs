@@ -36,6 +36,12 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         }
         _ => {}
     }
+    if installed.files_restored > 0 {
+        let files = installed.files_restored;
+        output.say(format!(
+            "{files} of its files were damaged and are whole again."
+        ));
+    }
     output.data(format!("{} {}", installed.id, installed.version))?;
     output.object(json!({
         "id": installed.id,
@@ -43,6 +49,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "manifest_sha256": installed.manifest_digest,
         "generation": installed.generation,
         "already_installed": installed.already_installed,
+        "files_restored": installed.files_restored,
         "previous": installed.previous,
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
     }))
