@@ -106,6 +106,14 @@ impl Detected {
         }
     }
 
+    /// The same machine without the sets above `name`.
+    #[must_use]
+    pub fn limited(self, name: IsaName) -> Detected {
+        Detected {
+            best: self.best.min(name),
+        }
+    }
+
     /// The best set of this machine.
     #[must_use]
     pub fn best(self) -> IsaName {

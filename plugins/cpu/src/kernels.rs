@@ -18,13 +18,15 @@ pub const KERNEL_COUNT: u32 = OPS;
 /// Operations.
 const OPS: u32 = 16;
 
-/// Makes all kernels. With `forced`, those of other sets decline; without, those of sets that the
+/// Makes all kernels of a machine. With `forced`, those of other sets decline; without, those of sets that the
 /// machine lacks.
 ///
 /// # Errors
 /// `UNSUPPORTED` where the machine lacks the forced set.
-pub fn kernels(forced: Option<IsaName>) -> Result<Vec<Box<dyn Kernel>>, Failure> {
-    let detected = Detected::new();
+pub fn kernels(
+    detected: Detected,
+    forced: Option<IsaName>,
+) -> Result<Vec<Box<dyn Kernel>>, Failure> {
     if let Some(name) = forced.filter(|&name| !detected.has(name)) {
         return Err(Failure::new(
             guild_sdk::abi::abi::GUILD_STATUS_ERR_UNSUPPORTED,
@@ -165,4 +167,47 @@ fn info(row: &Row, name: IsaName) -> KernelInfo {
         info.formats = WEIGHT_FORMATS;
     }
     info
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forced_set_that_the_machine_lacks_is_an_error_that_says_so() {
+        let old = Detected::new().limited(IsaName::Portable);
+        let Err(failure) = kernels(old, Some(IsaName::Avx2)) else {
+            panic!("AVX2 on a machine without it");
+        };
+        assert!(failure.text.contains("asks for avx2"), "{failure}");
+        assert!(failure.text.contains("best is portable"), "{failure}");
+        assert!(kernels(old, Some(IsaName::Portable)).is_ok());
+    }
+
+    #[test]
+    fn kernels_are_as_many_as_announced_and_better_sets_rank_higher() {
+        let kernels = kernels(Detected::new(), None).unwrap_or_default();
+        assert_eq!(kernels.len(), KERNEL_COUNT as usize);
+        let mut ids: Vec<_> = kernels
+            .iter()
+            .map(|kernel| kernel.info().implementation)
+            .collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), kernels.len(), "implementation ids are unique");
+        for kernel in &kernels {
+            let info = kernel.info();
+            let set = info
+                .implementation
+                .rsplit('.')
+                .next()
+                .and_then(IsaName::parse);
+            assert_eq!(
+                set.map(|set| set as i32),
+                Some(info.rank),
+                "{}",
+                info.implementation
+            );
+        }
+    }
 }

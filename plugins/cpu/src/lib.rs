@@ -22,7 +22,7 @@ pub mod isa;
 pub mod kernels;
 pub mod op;
 
-use detect::{FORCE_VARIABLE, IsaName};
+use detect::{Detected, FORCE_VARIABLE, IsaName};
 use guild_sdk::{Failure, InitContext, Kernel, Plugin, PluginSource};
 
 /// The plugin as the environment configures it.
@@ -58,5 +58,5 @@ fn from_environment(_context: &InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, 
             ))
         })?),
     };
-    kernels::kernels(forced)
+    kernels::kernels(Detected::new(), forced)
 }

@@ -12,7 +12,8 @@ macro_rules! forced {
 
         impl PluginSource for $source {
             fn plugin() -> &'static Plugin {
-                static PLUGIN: Plugin = plugin(|_| kernels::kernels(Some(IsaName::$name)));
+                static PLUGIN: Plugin =
+                    plugin(|_| kernels::kernels(Detected::new(), Some(IsaName::$name)));
                 &PLUGIN
             }
         }
