@@ -148,9 +148,23 @@ impl RealFs {
         loop {
             match rustix::fs::openat2(&self.root, path, flags, mode, resolve) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
+                // Old kernels, some sandboxes and valgrind don't know the call.
+                Err(Errno::NOSYS) => return self.walk(path, flags, mode),
                 other => return Ok(other?),
             }
         }
+    }
+
+    /// What [`Self::resolve`] asks of the kernel, a step at a time: a store path has no `..` and isn't
+    /// absolute, and no step follows a link.
+    fn walk(&self, path: &str, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let step = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut folder = self.root.try_clone()?;
+        let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
+        for parent in parents.split('/').filter(|parent| !parent.is_empty()) {
+            folder = rustix::fs::openat(&folder, parent, step, Mode::empty())?;
+        }
+        Ok(rustix::fs::openat(&folder, name, flags, mode)?)
     }
 
     fn directory(&self, path: &str) -> io::Result<OwnedFd> {
@@ -275,5 +289,31 @@ impl StoreFs for RealFs {
         }
         names.sort();
         Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn walking_opens_what_resolving_opens_and_follows_no_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, outside) = (folder.path().join("root"), folder.path().join("outside"));
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::write(root.join("a/b/file"), b"inside").unwrap();
+        std::fs::write(outside.join("file"), b"outside").unwrap();
+        symlink(&outside, root.join("a/link")).unwrap();
+        symlink(outside.join("file"), root.join("a/b/linked")).unwrap();
+        let fs = RealFs::open_root(&root).unwrap();
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        for path in ["a/b/file", "a/link/file", "a/b/linked", "a/absent"] {
+            let resolved = fs.resolve(path, flags, Mode::empty());
+            let walked = fs.walk(path, flags, Mode::empty());
+            assert_eq!(walked.is_ok(), resolved.is_ok(), "{path}");
+            assert_eq!(walked.is_ok(), path == "a/b/file", "{path}");
+        }
     }
 }
