@@ -12,8 +12,33 @@ pub fn project_root() -> Result<PathBuf, DemoError> {
     Ok(PathBuf::from(member).join("../.."))
 }
 
-/// The folder that release builds put their binaries in.
-pub fn binaries(root: &Path) -> Result<PathBuf, DemoError> {
+/// How the host and the plugins are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// For use.
+    Release,
+    /// As `cargo test` compiles, so that a test run compiles nothing twice.
+    Dev,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Profile::Release => "release",
+            Profile::Dev => "dev",
+        }
+    }
+
+    fn folder(self) -> &'static str {
+        match self {
+            Profile::Release => "release",
+            Profile::Dev => "debug",
+        }
+    }
+}
+
+/// The folder that builds of this profile put their binaries in.
+pub fn binaries(root: &Path, profile: Profile) -> Result<PathBuf, DemoError> {
     let mut command = Command::new(cargo());
     command
         .current_dir(root)
@@ -21,7 +46,7 @@ pub fn binaries(root: &Path) -> Result<PathBuf, DemoError> {
     let stdout = run(&mut command)?;
     let metadata: serde_json::Value = serde_json::from_slice(&stdout).unwrap_or_default();
     match metadata["target_directory"].as_str() {
-        Some(target) => Ok(Path::new(target).join("release")),
+        Some(target) => Ok(Path::new(target).join(profile.folder())),
         None => Err(DemoError::Command {
             command: format!("{command:?}"),
             status: "no target folder".to_owned(),
@@ -31,20 +56,25 @@ pub fn binaries(root: &Path) -> Result<PathBuf, DemoError> {
 }
 
 /// Builds the `guild` binary.
-pub fn host(root: &Path) -> Result<(), DemoError> {
-    cargo_build(root, "guild-cli")
+pub fn host(root: &Path, profile: Profile) -> Result<(), DemoError> {
+    cargo_build(root, "guild-cli", profile)
 }
 
 /// Builds one plugin's library.
-pub fn plugin(root: &Path, member: &str) -> Result<(), DemoError> {
-    cargo_build(root, member)
+pub fn plugin(root: &Path, member: &str, profile: Profile) -> Result<(), DemoError> {
+    cargo_build(root, member, profile)
 }
 
-fn cargo_build(root: &Path, member: &str) -> Result<(), DemoError> {
+fn cargo_build(root: &Path, member: &str, profile: Profile) -> Result<(), DemoError> {
     let mut command = Command::new(cargo());
-    command
-        .current_dir(root)
-        .args(["build", "--release", "--quiet", "--package", member]);
+    command.current_dir(root).args([
+        "build",
+        "--quiet",
+        "--profile",
+        profile.name(),
+        "--package",
+        member,
+    ]);
     run(&mut command).map(|_| ())
 }
 

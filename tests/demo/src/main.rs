@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use clap::Parser;
+use guild_demo::build::Profile;
 use guild_demo::error::DemoError;
 use guild_demo::guild::Guild;
 use guild_demo::receipt::{self, Comparison, InstalledPackages};
@@ -59,13 +60,13 @@ fn run(args: &Args) -> Result<(), DemoError> {
     let root = build::project_root()?;
     let folder =
         tempfile::tempdir().map_err(DemoError::io("make", Path::new("a temporary folder")))?;
-    let binaries = build::binaries(&root)?;
+    let binaries = build::binaries(&root, Profile::Release)?;
     step("Building the host");
-    build::host(&root)?;
+    build::host(&root, Profile::Release)?;
     let mut packages = Vec::new();
     for (id, member, library) in PACKAGES {
         step(&format!("Building {id} apart"));
-        build::plugin(&root, member)?;
+        build::plugin(&root, member, Profile::Release)?;
         let staged = folder.path().join("staging").join(id);
         staging::stage(
             &root.join("packages").join(id),

@@ -4,6 +4,7 @@
 //! installs signed packages into a store of the test's own.
 #![forbid(unsafe_code)]
 
+use guild_demo::build::Profile;
 use guild_demo::guild::Guild;
 use guild_demo::seed::ThrowAwayKey;
 use guild_demo::{build, staging};
@@ -59,17 +60,17 @@ pub fn file(relative: &str) -> String {
     root().join(relative).to_string_lossy().into_owned()
 }
 
-/// The built release binaries: the host and all plugins.
+/// The built binaries: the host and all plugins, in the profile of the tests.
 #[must_use]
 pub fn binaries() -> &'static Path {
     static BINARIES: OnceLock<PathBuf> = OnceLock::new();
     BINARIES.get_or_init(|| {
         let root = root();
-        build::host(&root).unwrap();
+        build::host(&root, Profile::Dev).unwrap();
         for (_, member, _) in [CPU, QWEN, REFERENCE] {
-            build::plugin(&root, member).unwrap();
+            build::plugin(&root, member, Profile::Dev).unwrap();
         }
-        build::binaries(&root).unwrap()
+        build::binaries(&root, Profile::Dev).unwrap()
     })
 }
 
