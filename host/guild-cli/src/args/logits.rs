@@ -1,0 +1,19 @@
+//! Arguments of `guild logits`.
+
+use super::ModelArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+/// `guild logits`.
+#[derive(Args, Debug)]
+pub struct LogitsArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Token ids, such as `1,2,3`.
+    #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
+    pub ids: Vec<u32>,
+    /// File to write: f32, tokens × vocabulary.
+    #[arg(long, value_name = "FILE.npy")]
+    pub out: PathBuf,
+}

@@ -1,0 +1,45 @@
+//! How a model is opened: shared by all commands that run or plan one.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Format of the KV cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KvFormat {
+    /// Half precision.
+    F16,
+    /// Single precision.
+    F32,
+}
+
+/// How a model is opened and where its operations come from.
+#[derive(Args, Clone, Debug)]
+pub struct ModelArgs {
+    /// Model file (GGUF).
+    pub model: PathBuf,
+    /// Threads; the default is what affinity and the CPU quota allow.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// Positions of a sequence; the default fits the prompt and the tokens asked for, and is 4096 in
+    /// `plan`.
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
+    pub context: Option<u64>,
+    /// Rows in one pass of a prompt.
+    #[arg(short, long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=65_536))]
+    pub batch: u64,
+    /// Format of the KV cache.
+    #[arg(long, value_enum, default_value_t = KvFormat::F16)]
+    pub kv: KvFormat,
+    /// Use installed packages only, no built-in ones.
+    #[arg(long)]
+    pub external_only: bool,
+    /// Leave out the built-in CPU kernels.
+    #[arg(long)]
+    pub no_builtin_cpu: bool,
+    /// Leave out the built-in Qwen runners.
+    #[arg(long)]
+    pub no_builtin_qwen: bool,
+    /// Let the slow reference package serve operations.
+    #[arg(long)]
+    pub allow_reference: bool,
+}

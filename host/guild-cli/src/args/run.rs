@@ -1,0 +1,40 @@
+//! Arguments of `guild run`.
+
+use super::ModelArgs;
+use clap::Args;
+
+/// `guild run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Prompt text.
+    #[arg(short, long, value_name = "TEXT", conflicts_with = "prompt_ids")]
+    pub prompt: Option<String>,
+    /// Prompt as token ids, such as `1,2,3`.
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub prompt_ids: Option<Vec<u32>>,
+    /// Tokens to generate at most.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u64).range(0..=16_777_216))]
+    pub tokens: u64,
+    /// Temperature; 0 takes the most likely token.
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
+    pub temp: f32,
+    /// Seed of the random stream.
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    pub seed: u64,
+    /// Go on after the end-of-sequence token.
+    #[arg(long)]
+    pub ignore_eos: bool,
+}
