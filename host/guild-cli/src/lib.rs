@@ -8,6 +8,7 @@ pub mod data_dir;
 pub mod exit;
 pub mod failure;
 pub mod log;
+pub mod measure;
 pub mod npy;
 pub mod output;
 pub mod wiring;

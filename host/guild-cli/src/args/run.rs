@@ -2,6 +2,7 @@
 
 use super::ModelArgs;
 use clap::Args;
+use std::path::PathBuf;
 
 /// `guild run`.
 #[derive(Args, Debug)]
@@ -9,9 +10,12 @@ pub struct RunArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Prompt text.
-    #[arg(short, long, value_name = "TEXT", conflicts_with = "prompt_ids")]
+    /// Prompt text; without any prompt it is read from standard input.
+    #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["file", "prompt_ids"])]
     pub prompt: Option<String>,
+    /// File that holds the prompt text.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "prompt_ids")]
+    pub file: Option<PathBuf>,
     /// Prompt as token ids, such as `1,2,3`.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub prompt_ids: Option<Vec<u32>>,

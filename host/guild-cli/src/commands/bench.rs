@@ -1,11 +1,11 @@
 //! `guild bench`: measures prefill and decode speed.
 
 use crate::args::BenchArgs;
-use crate::commands::run::{milliseconds, per_second, prefill_once};
 use crate::failure::Outcome;
+use crate::measure::{milliseconds, per_second};
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size};
-use guild_engine::Engine;
+use guild_engine::{Engine, Session};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Instant;
@@ -85,6 +85,13 @@ fn decode(engine: &mut Engine, tokens: u64) -> Outcome<f64> {
     let rate = per_second(sequence.len() - 1, milliseconds(started));
     engine.release(session);
     Ok(rate)
+}
+
+/// A session that holds `prompt`.
+fn prefill_once(engine: &mut Engine, prompt: &[u32]) -> Outcome<Session> {
+    let mut session = engine.start()?;
+    engine.prefill(&mut session, prompt, |_| {})?;
+    Ok(session)
 }
 
 /// Token ids spread over the vocabulary, the same in every run.

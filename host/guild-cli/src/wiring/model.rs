@@ -37,9 +37,25 @@ pub struct Size {
     pub context: u64,
 }
 
+/// Maps the model file and checks its directory.
+pub fn open_file(args: &ModelArgs) -> Outcome<Arc<GgufFile>> {
+    Ok(Arc::new(GgufFile::open(&args.model)?))
+}
+
 impl OpenModel {
-    /// Loads the packages, maps the file, and has the best runner describe it for `context` positions.
+    /// Maps the file, then goes on as [`OpenModel::describe`].
     pub fn open(
+        args: &ModelArgs,
+        context: u64,
+        data_dir: Option<&Path>,
+        output: Output,
+    ) -> Outcome<OpenModel> {
+        OpenModel::describe(open_file(args)?, args, context, data_dir, output)
+    }
+
+    /// Loads the packages, and has the best runner describe the file for `context` positions.
+    pub fn describe(
+        file: Arc<GgufFile>,
         args: &ModelArgs,
         context: u64,
         data_dir: Option<&Path>,
@@ -56,7 +72,6 @@ impl OpenModel {
             Some(store) => load_enabled(&store, "guild", &options)?,
             None => load_builtins(&options)?,
         };
-        let file = Arc::new(GgufFile::open(&args.model)?);
         let described = guild_graph::describe(&*file, &GraphRegistry(&packages), context)?;
         let kv_format = match args.kv {
             KvFormat::F16 => guild_graph::KvFormat::F16,
