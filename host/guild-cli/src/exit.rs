@@ -56,7 +56,7 @@ pub enum Exit {
     StoreLocked = 31,
     /// The store's own records don't fit together.
     StoreCorrupt = 32,
-    /// No such package or package store.
+    /// No such package, package store or chat template.
     NotFound = 33,
     /// No version to go back to.
     RollbackUnavailable = 34,

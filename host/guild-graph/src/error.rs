@@ -48,8 +48,8 @@ pub enum GraphError {
         /// The runner's own text.
         text: String,
     },
-    /// A runner described something that doesn't hold together.
-    #[error("runner {runner} of package {package} described the model wrongly: {fault}")]
+    /// A runner described something that doesn't hold together, or asked for what the file can't give.
+    #[error("runner {runner} of package {package} {}: {fault}", fault.verdict())]
     Description {
         /// The runner's package.
         package: Box<PackageIdentity>,
@@ -125,6 +125,7 @@ impl GraphError {
             Self::Memory { .. } => ErrorCode::Resource,
             Self::Option { .. } => ErrorCode::Usage,
             Self::Model(error) => match error.code() {
+                guild_model::ErrorCode::Usage => ErrorCode::Usage,
                 guild_model::ErrorCode::Damaged => ErrorCode::Damaged,
                 guild_model::ErrorCode::Unsupported => ErrorCode::Unsupported,
                 guild_model::ErrorCode::Io => ErrorCode::Io,
@@ -238,12 +239,17 @@ pub enum DescriptionFault {
         name: String,
     },
     /// guild can't read the tensor's type.
-    #[error("tensor {name:?} has the type {type_name}, which guild has no format for")]
+    #[error(
+        "tensor {name:?} has the type {type_name} (number {ggml_type}), which guild has no format for; \
+         use the model in another quantisation"
+    )]
     WeightFormat {
         /// The tensor.
         name: String,
-        /// The type's name.
+        /// The type's name; `unknown` where ggml has none.
         type_name: String,
+        /// The type's number in the file.
+        ggml_type: u32,
     },
     /// An operand of a core operation breaks its contract.
     #[error("{operation}, node {node:?}, layer {layer}: {mismatch}")]
@@ -343,6 +349,16 @@ pub enum DescriptionFault {
         /// Which, and why it can't be read.
         what: &'static str,
     },
+}
+
+impl DescriptionFault {
+    /// Whose fault it is, in the words of a sentence about the runner.
+    const fn verdict(&self) -> &'static str {
+        match self {
+            Self::MissingWeight { .. } | Self::WeightFormat { .. } => "can't describe the model",
+            _ => "described the model wrongly",
+        }
+    }
 }
 
 /// An operand that doesn't fit an operation's contract.

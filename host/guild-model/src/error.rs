@@ -2,9 +2,13 @@
 //!
 //! [`ModelError::code`] is a total function of the kind, so a command's exit code never depends on a text.
 
+mod split;
+
 use std::path::PathBuf;
 
 use crate::metadata::ValueType;
+
+pub use split::SplitDamage;
 
 /// A failure of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +30,40 @@ pub enum ModelError {
     /// The file is well-formed, but guild has no code for something in it.
     #[error("not supported: {0}")]
     Unsupported(#[from] Unsupported),
+    /// What is wrong with one file of a split model.
+    #[error("shard {}: {error}", path.display())]
+    InShard {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: Box<ModelError>,
+    },
+    /// A file of a split model isn't there.
+    #[error(
+        "the model is incomplete: shard {number} of {count} is missing: {}; put it beside the others",
+        path.display()
+    )]
+    MissingShard {
+        /// The shard's number, from 1.
+        number: u64,
+        /// Shards of the model.
+        count: u64,
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// A folder that was given as a model holds more than one.
+    #[error(
+        "the folder {} holds {} models: {}; name one of them",
+        folder.display(),
+        models.len(),
+        shortened(models)
+    )]
+    SeveralModels {
+        /// The folder.
+        folder: PathBuf,
+        /// File names; a split model is listed once.
+        models: Vec<String>,
+    },
 }
 
 impl ModelError {
@@ -36,13 +74,32 @@ impl ModelError {
             Self::Io { .. } => ErrorCode::Io,
             Self::Damaged(_) => ErrorCode::Damaged,
             Self::Unsupported(_) => ErrorCode::Unsupported,
+            Self::InShard { error, .. } => error.code(),
+            Self::MissingShard { .. } => ErrorCode::Damaged,
+            Self::SeveralModels { .. } => ErrorCode::Usage,
         }
     }
+}
+
+/// The most names in a list for people.
+const NAMES_SHOWN: usize = 16;
+
+/// A list for a sentence.
+fn shortened(names: &[String]) -> String {
+    let shown = names.iter().take(NAMES_SHOWN).cloned();
+    let more = names
+        .len()
+        .checked_sub(NAMES_SHOWN)
+        .filter(|&more| more > 0);
+    let rest = more.map(|more| format!("and {more} more"));
+    shown.chain(rest).collect::<Vec<_>>().join(", ")
 }
 
 /// The exit codes that this crate's errors lead to (`docs/cli.md` has all codes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorCode {
+    /// The path that was given is ambiguous.
+    Usage = 2,
     /// A file's bytes are wrong.
     Damaged = 3,
     /// Something in a file has no code to serve it.
@@ -62,6 +119,7 @@ impl ErrorCode {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Usage => "USAGE",
             Self::Damaged => "DAMAGED",
             Self::Unsupported => "UNSUPPORTED",
             Self::Io => "IO",
@@ -242,6 +300,9 @@ pub enum Damage {
     /// The tokenizer's arrays contradict each other.
     #[error("the tokenizer is broken: {0}")]
     Tokenizer(#[from] TokenizerDamage),
+    /// The files of a split model contradict each other, or a file itself about its place among them.
+    #[error("the split is broken: {0}")]
+    Split(#[from] SplitDamage),
 }
 
 /// A contradiction in a model's vocabulary.
@@ -343,12 +404,6 @@ pub enum Unsupported {
     Version {
         /// The version in the file.
         found: u32,
-    },
-    /// The model is spread over several files.
-    #[error("the model is split into {count} files; merge them into one file first")]
-    Split {
-        /// Number of files.
-        count: u64,
     },
     /// A tensor's type.
     #[error(

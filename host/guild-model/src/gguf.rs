@@ -1,6 +1,7 @@
 //! The GGUF container, versions 2 and 3, little-endian: reading and checking.
 //!
-//! [`parse`] is a pure function from bytes to a checked [`Gguf`]; [`GgufFile`] puts it over a memory map. Everything is
+//! [`parse`] is a pure function from bytes to a checked [`Gguf`], [`join`] one from the shards of a split model to one
+//! [`Gguf`]; [`GgufFile`] puts both over memory maps. Everything is
 //! checked before anything is used: magic and version, counts against the bytes that are left before any allocation,
 //! string lengths and UTF-8, value types, array depth, unique keys and names, shapes, alignment, bounds and overlap of
 //! tensor data. The limits are in [`limits`]; `docs/gguf.md` explains them. The layout is the one that ggml's
@@ -10,11 +11,14 @@ pub(crate) mod cursor;
 mod directory;
 mod header;
 pub mod limits;
+mod locate;
 mod reader;
+mod split;
 mod tensor_type;
 mod value;
 
-pub use reader::GgufFile;
+pub use reader::{GgufFile, Shard};
+pub use split::{Split, join};
 pub use tensor_type::{TensorType, tensor_type};
 
 use crate::error::{Damage, ModelError};
@@ -23,7 +27,7 @@ use crate::name_index::NameIndex;
 use crate::source::TensorInfo;
 use cursor::Cursor;
 
-/// A checked GGUF file, without its tensor data.
+/// A checked GGUF file, or a split model's files joined, without tensor data.
 #[derive(Clone, Debug)]
 pub struct Gguf {
     /// The container's version, 2 or 3.
@@ -32,7 +36,7 @@ pub struct Gguf {
     pub alignment: u64,
     /// The key and value list.
     pub metadata: Metadata,
-    /// The tensors in the order of the file.
+    /// The tensors in the order of the files.
     pub tensors: Vec<TensorInfo>,
     by_name: NameIndex,
 }
@@ -48,8 +52,8 @@ impl Gguf {
 /// Checks a whole file. It reads `bytes` up to the end of the tensor directory and no tensor data, copies the metadata
 /// once, and takes time and memory in proportion to that part alone.
 ///
-/// A tensor whose type is unknown is listed; using it is an error. A model split over several files is accepted here
-/// and refused by [`GgufFile::open`].
+/// A tensor whose type is unknown is listed; using it is an error. A shard of a split model is checked on its own here;
+/// [`join`] checks that it belongs to the others.
 ///
 /// # Errors
 /// [`ModelError::Damaged`] or [`ModelError::Unsupported`] with what was found.

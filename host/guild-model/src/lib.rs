@@ -17,8 +17,8 @@ mod name_index;
 pub mod source;
 pub mod tokenizer;
 
-pub use error::{Damage, ErrorCode, ModelError, Unsupported};
-pub use gguf::{Gguf, GgufFile};
+pub use error::{Damage, ErrorCode, ModelError, SplitDamage, Unsupported};
+pub use gguf::{Gguf, GgufFile, Shard};
 pub use metadata::{Array, FromValue, Metadata, Value, ValueType};
 pub use source::{ContentId, ModelSource, TensorInfo};
 pub use tokenizer::{StreamDecoder, TokenizeError, Tokenizer};

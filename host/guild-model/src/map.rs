@@ -67,6 +67,11 @@ impl MappedFile {
         })
     }
 
+    /// Where the file was opened.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// The whole file.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.map

@@ -51,6 +51,11 @@ impl Metadata {
         self.entries.len()
     }
 
+    /// Bytes that the encoded entries take in memory.
+    pub(crate) fn encoded_bytes(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// Whether there is no entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -163,6 +168,26 @@ impl ValueType {
             12 => Self::F64,
             _ => return None,
         })
+    }
+
+    /// The type's name for people, such as `u32`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::U8 => "u8",
+            Self::I8 => "i8",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::F32 => "f32",
+            Self::Bool => "boolean",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+            Self::F64 => "f64",
+        }
     }
 
     /// Bytes of one value; `None` for strings and arrays.

@@ -47,11 +47,13 @@ pub struct TensorInfo {
     pub name: String,
     /// The type number in the file.
     pub ggml_type: u32,
-    /// ggml's name for the type, such as `Q4_K`; `unknown` when guild does not know the number.
+    /// ggml's name for the type, such as `Q4_K`; also for types that ggml has removed; `unknown` for any other number.
     pub type_name: &'static str,
     /// Elements along each axis, the contiguous axis first (a matrix is `[columns, rows]`). 1 to 4 axes.
     pub shape: Vec<u64>,
-    /// Where the data starts, in bytes from the start of the file.
+    /// Which of the model's files holds the data, from 0. A model that isn't split has one file.
+    pub shard: u32,
+    /// Where the data starts, in bytes from the start of that file.
     pub offset: u64,
     /// Bytes of data; `None` when the type is unknown.
     pub byte_len: Option<u64>,
@@ -85,7 +87,7 @@ impl TensorInfo {
 /// Names a tensor's stored bytes within one process: equal for two openings of the same unchanged file, different for
 /// another tensor, another file, or the same file after a write.
 ///
-/// It is a 64-bit FNV-1a hash of the file's device, inode, length and modification time and of the tensor's name,
+/// It is a 64-bit FNV-1a hash of its file's device, inode, length and modification time and of the tensor's name,
 /// offset and length. It reads no tensor data, says nothing about trust, and is not kept across restarts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ContentId(pub u64);

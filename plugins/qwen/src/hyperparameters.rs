@@ -80,6 +80,7 @@ impl Hyperparameters {
     ) -> Result<Hyperparameters, Failure> {
         let keys = Keys { model, prefix };
         keys.refuse_rope_scaling()?;
+        keys.check_context()?;
         let blocks = keys.within("block_count", 1, BLOCKS_MAX)?;
         let draft_blocks = keys.draft_blocks(blocks)?;
         let layers = blocks - draft_blocks;
@@ -89,7 +90,7 @@ impl Hyperparameters {
             layers: layers as u32,
             draft_blocks: draft_blocks as u32,
             hidden: keys.dimension("embedding_length")?,
-            epsilon: keys.positive("attention.layer_norm_rms_epsilon")? as f32,
+            epsilon: keys.epsilon("attention.layer_norm_rms_epsilon")?,
             interval: interval as u32,
             attention: Attention::read(&keys)?,
             delta: Delta::read(&keys)?,
@@ -190,13 +191,7 @@ fn rope(keys: &Keys<'_>, head_dim: u64) -> Result<guild_rope_params, Failure> {
         }
         .into());
     }
-    let mut sections = [0; 4];
-    let key = keys.full("rope.dimension_sections");
-    let present = keys.model.length(&key)?.unwrap_or(0);
-    for (index, section) in (0..present).zip(&mut sections) {
-        let pairs = keys.model.unsigned_at(&key, index)?;
-        *section = u32::try_from(pairs).map_err(|_| keys.range(&key, pairs, 0, rotary_dims / 2))?;
-    }
+    let sections = sections(keys, rotary_dims / 2)?;
     Ok(guild_rope_params {
         size: size_of::<guild_rope_params>() as u32,
         pairing: GUILD_ROPE_HALVES,
@@ -206,6 +201,28 @@ fn rope(keys: &Keys<'_>, head_dim: u64) -> Result<guild_rope_params, Failure> {
         sections,
         reserved: 0,
     })
+}
+
+/// Rotary pairs of each position axis of m-RoPE: up to four numbers that share `pairs`.
+fn sections(keys: &Keys<'_>, pairs: u64) -> Result<[u32; 4], Failure> {
+    let key = keys.full("rope.dimension_sections");
+    let mut sections = [0; 4];
+    let present = keys.model.length(&key)?.unwrap_or(0);
+    let most = sections.len() as u64;
+    if present > most {
+        return Err(keys.range(&format!("the length of {key}"), present, 0, most));
+    }
+    let mut sum: u64 = 0;
+    for (index, section) in (0..present).zip(&mut sections) {
+        let found = keys.model.unsigned_at(&key, index)?;
+        sum = sum.saturating_add(found);
+        // A sum within the pairs keeps every section within them, and `pairs` fits 32 bits.
+        *section = found as u32;
+    }
+    if sum > pairs {
+        return Err(keys.range(&format!("the sum of {key}"), sum, 0, pairs));
+    }
+    Ok(sections)
 }
 
 impl Delta {
@@ -291,6 +308,26 @@ impl Keys<'_> {
             return Ok(found);
         }
         Err(Refusal::NotPositive { key, found }.into())
+    }
+
+    /// A number that stays above 0 and finite in single precision, in which it is used.
+    fn epsilon(&self, key: &str) -> Result<f32, Failure> {
+        let found = self.positive(key)?;
+        let used = found as f32;
+        if used.is_finite() && used > 0.0 {
+            return Ok(used);
+        }
+        let key = self.full(key);
+        Err(Refusal::NotSinglePrecision { key, found }.into())
+    }
+
+    /// Nothing in the graph depends on the trained context, but a model of no position is none.
+    fn check_context(&self) -> Result<(), Failure> {
+        let key = self.full("context_length");
+        match self.model.unsigned_or(&key, 1)? {
+            0 => Err(self.range(&key, 0, 1, u64::MAX)),
+            _ => Ok(()),
+        }
     }
 
     fn multiple(

@@ -29,6 +29,14 @@ pub enum Refusal {
         /// Its value.
         found: f64,
     },
+    /// A number is above 0 and finite only in double precision.
+    #[error("{key} is {found}; it must be above 0 and finite in single precision")]
+    NotSinglePrecision {
+        /// The metadata key.
+        key: String,
+        /// Its value.
+        found: f64,
+    },
     /// A number isn't a multiple of another.
     #[error("{key} is {found}, which isn't a multiple of {divisor_key} = {divisor}")]
     NotMultiple {

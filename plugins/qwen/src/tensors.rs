@@ -56,13 +56,16 @@ impl Description<'_, '_> {
     /// Rows of the token embedding; every other vocabulary must be of this length.
     ///
     /// # Errors
-    /// Names the tensor where it is missing or has no row of the hidden length.
+    /// Names the tensor where it is missing, has no row of the hidden length, or fewer rows than there are tokens.
     pub(crate) fn vocabulary(&self) -> Result<u64, Failure> {
         const NAME: &str = "token_embd.weight";
         let hidden = self.hyperparameters.hidden;
         let found = self.model.tensor(NAME)?.shape;
         match *found.axes() {
-            [vocabulary, length] if length == hidden => Ok(vocabulary),
+            [vocabulary, length] if length == hidden => {
+                self.check_tokens(NAME, vocabulary)?;
+                Ok(vocabulary)
+            }
             [rows, ..] => Err(Refusal::TensorShape {
                 name: NAME.to_owned(),
                 found,
@@ -70,6 +73,21 @@ impl Description<'_, '_> {
             }
             .into()),
             [] => Err(Failure::internal("a tensor without axes")),
+        }
+    }
+
+    /// Rows may be more than tokens, which some models pad, but not fewer.
+    fn check_tokens(&self, table: &str, rows: u64) -> Result<(), Failure> {
+        const TOKENS: &str = "tokenizer.ggml.tokens";
+        match self.model.length(TOKENS)? {
+            Some(tokens) if tokens > rows => Err(Refusal::Exceeds {
+                key: format!("the length of {TOKENS}"),
+                found: tokens,
+                limit_key: format!("the rows of {table}"),
+                limit: rows,
+            }
+            .into()),
+            _ => Ok(()),
         }
     }
 

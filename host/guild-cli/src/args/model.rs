@@ -15,7 +15,7 @@ pub enum KvFormat {
 /// How a model is opened and where its operations come from.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
-    /// Model file (GGUF).
+    /// Model: a GGUF file, any shard of a split model, or a folder that holds one model.
     pub model: PathBuf,
     /// Threads; the default is what affinity and the CPU quota allow.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]

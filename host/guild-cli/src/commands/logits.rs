@@ -8,6 +8,7 @@ use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size};
 use guild_engine::{Outputs, Part};
 use guild_graph::Phase;
+use guild_model::GgufFile;
 use serde_json::json;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,9 +16,9 @@ use std::path::Path;
 /// Runs the ids in passes of at most `--batch` rows; one row a pass runs as decode.
 pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let ids = &args.ids;
-    not_the_model(&args.out, &args.model.model)?;
     let context = args.model.context.unwrap_or(ids.len() as u64);
     let model = OpenModel::open(&args.model, context, data_dir, output)?;
+    not_the_model(&args.out, &model.file)?;
     let rows = args.model.batch.min(ids.len() as u64);
     let mut engine = model.engine(Size {
         rows,
@@ -58,18 +59,17 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
     }))
 }
 
-/// The model is mapped while the logits are written: writing over it would lose it and crash.
-fn not_the_model(out: &Path, model: &Path) -> Outcome<()> {
+/// The model is mapped while the logits are written: writing over one of its files would lose it and crash.
+fn not_the_model(out: &Path, model: &GgufFile) -> Outcome<()> {
     let file = |path: &Path| {
         let metadata = std::fs::metadata(path).ok()?;
         Some((metadata.dev(), metadata.ino()))
     };
-    match (file(out), file(model)) {
-        (Some(out_file), Some(model_file)) if out_file == model_file => Err(Failure::new(
-            Exit::Usage,
-            format!("--out: {} is the model", out.display()),
-        )
-        .hint("choose another path")),
-        _ => Ok(()),
+    let out_file = file(out);
+    let mut shards = model.shards().iter();
+    if out_file.is_some() && shards.any(|shard| file(shard.path()) == out_file) {
+        let message = format!("--out: {} is the model", out.display());
+        return Err(Failure::new(Exit::Usage, message).hint("choose another path"));
     }
+    Ok(())
 }

@@ -141,6 +141,7 @@ impl<'m> Builder<'m> {
             return Err(DescriptionFault::WeightFormat {
                 name: name.to_owned(),
                 type_name: tensor.type_name.to_owned(),
+                ggml_type: tensor.ggml_type,
             });
         };
         // A file's shape has the contiguous axis first.

@@ -6,9 +6,5 @@ mod plan;
 mod plugin;
 mod run;
 mod script;
-#[allow(
-    dead_code,
-    reason = "shared with the tests of guild-model, which use all of it"
-)]
-#[path = "../../../guild-model/tests/model/writer.rs"]
-mod writer;
+
+use guild_hostile::writer;

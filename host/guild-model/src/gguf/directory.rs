@@ -2,7 +2,7 @@
 
 use super::cursor::{Cursor, check_limit};
 use super::limits::{AXES_MAX, TENSOR_NAME_BYTES_MAX};
-use super::tensor_type::tensor_type;
+use super::tensor_type::{tensor_type, type_name};
 use crate::error::Damage;
 use crate::source::TensorInfo;
 
@@ -42,12 +42,13 @@ fn read_entry(cursor: &mut Cursor<'_>) -> Result<TensorInfo, Damage> {
     let ggml_type = cursor.u32("a tensor's type")?;
     let offset = cursor.u64("a tensor's offset")?;
     let byte_len = byte_len(&name, ggml_type, &shape)?;
-    let type_name = tensor_type(ggml_type).map_or("unknown", |known| known.name);
+    let type_name = type_name(ggml_type);
     Ok(TensorInfo {
         name,
         ggml_type,
         type_name,
         shape,
+        shard: 0,
         offset,
         byte_len,
     })

@@ -19,6 +19,13 @@ pub fn tensor_type(number: u32) -> Option<&'static TensorType> {
     TENSOR_TYPES.iter().find(|known| known.number == number)
 }
 
+/// ggml's name for a type, also for those that it has removed; `unknown` for any other number.
+pub(super) fn type_name(number: u32) -> &'static str {
+    let removed = REMOVED.iter().find(|(removed, _)| *removed == number);
+    let removed = removed.map_or("unknown", |(_, name)| name);
+    tensor_type(number).map_or(removed, |known| known.name)
+}
+
 const fn row(number: u32, name: &'static str, block_elems: u64, block_bytes: u64) -> TensorType {
     TensorType {
         number,
@@ -29,7 +36,7 @@ const fn row(number: u32, name: &'static str, block_elems: u64, block_bytes: u64
 }
 
 /// Source: ggml's `ggml_type` and its type traits.
-static TENSOR_TYPES: [TensorType; 34] = [
+static TENSOR_TYPES: [TensorType; 35] = [
     row(0, "F32", 1, 4),
     row(1, "F16", 1, 2),
     row(2, "Q4_0", 32, 18),
@@ -64,6 +71,19 @@ static TENSOR_TYPES: [TensorType; 34] = [
     row(39, "MXFP4", 32, 17),
     row(40, "NVFP4", 64, 36),
     row(41, "Q1_0", 128, 18),
+    row(42, "Q2_0", 64, 18),
+];
+
+/// Types of older files that ggml no longer reads; nothing else is known of them here.
+static REMOVED: [(u32, &str); 8] = [
+    (4, "Q4_2"),
+    (5, "Q4_3"),
+    (31, "Q4_0_4_4"),
+    (32, "Q4_0_4_8"),
+    (33, "Q4_0_8_8"),
+    (36, "IQ4_NL_4_4"),
+    (37, "IQ4_NL_4_8"),
+    (38, "IQ4_NL_8_8"),
 ];
 
 #[cfg(test)]
@@ -93,8 +113,11 @@ mod tests {
 
     #[test]
     fn removed_and_future_numbers_are_unknown() {
-        for number in [4, 5, 31, 32, 33, 36, 37, 38, 42, u32::MAX] {
+        for number in [4, 5, 31, 32, 33, 36, 37, 38, 43, u32::MAX] {
             assert_eq!(tensor_type(number), None, "{number}");
         }
+        assert_eq!(type_name(31), "Q4_0_4_4");
+        assert_eq!(type_name(42), "Q2_0");
+        assert_eq!(type_name(43), "unknown");
     }
 }

@@ -2,7 +2,8 @@
 
 use super::cursor::{Cursor, check_limit};
 use super::limits::{
-    ARRAY_DEPTH_MAX, ARRAY_ELEMENTS_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX, STRING_BYTES_MAX,
+    ARRAY_DEPTH_MAX, ARRAY_ELEMENTS_MAX, ARRAY_STRINGS_MAX, KEY_BYTES_MAX, METADATA_BYTES_MAX,
+    STRING_BYTES_MAX,
 };
 use crate::error::Damage;
 use crate::metadata::{Entry, ValueType};
@@ -55,12 +56,12 @@ fn check_array(cursor: &mut Cursor<'_>, depth_left: u32) -> Result<(), Damage> {
     })?;
     let element_type = value_type(cursor)?;
     // A string takes at least its length, a nested array its type and its length.
-    let bytes_each = match element_type {
-        ValueType::Array => 4 + 8,
-        ValueType::String => 8,
-        scalar => scalar.fixed_bytes().unwrap_or(1),
+    let (bytes_each, limit) = match element_type {
+        ValueType::Array => (4 + 8, ARRAY_STRINGS_MAX),
+        ValueType::String => (8, ARRAY_STRINGS_MAX),
+        scalar => (scalar.fixed_bytes().unwrap_or(1), ARRAY_ELEMENTS_MAX),
     };
-    let count = cursor.count("an array's length", ARRAY_ELEMENTS_MAX, bytes_each)?;
+    let count = cursor.count("an array's length", limit, bytes_each)?;
     match element_type {
         ValueType::String | ValueType::Array => {
             (0..count).try_for_each(|_| check_value(cursor, element_type, depth_left))

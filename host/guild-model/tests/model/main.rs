@@ -4,5 +4,7 @@ mod container;
 mod defects;
 mod properties;
 mod reader;
+mod shards;
 mod tokenizer;
-mod writer;
+
+use guild_hostile::writer;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use guild_model::{ErrorCode, GgufFile, ModelError, ModelSource, Unsupported};
+use guild_model::{ErrorCode, GgufFile, ModelSource};
 
 use crate::writer::Writer;
 
@@ -94,22 +94,6 @@ fn a_file_written_to_while_open_is_damaged() {
     assert_eq!(
         file.check_unchanged().expect_err("written").code(),
         ErrorCode::Damaged
-    );
-}
-
-#[test]
-fn a_split_model_is_refused_with_the_number_of_files() {
-    let (_folder, path) = sample_file();
-    let mut writer = Writer::sample();
-    writer.entry("split.count", 2, &3u16.to_le_bytes());
-    fs::write(&path, writer.bytes()).expect("written");
-    let error = GgufFile::open(&path).expect_err("split");
-    assert!(
-        matches!(
-            error,
-            ModelError::Unsupported(Unsupported::Split { count: 3 })
-        ),
-        "{error}"
     );
 }
 

@@ -261,6 +261,54 @@ fn base_and_epsilon_are_positive() {
 }
 
 #[test]
+fn an_epsilon_that_single_precision_loses_is_refused() {
+    const KEY: &str = "qwen35moe.attention.layer_norm_rms_epsilon";
+    for value in [1e-300, 1e300] {
+        let change = |model: &mut SampleModel| model.set_number(KEY, value);
+        refused(change, GUILD_STATUS_ERR_INVALID, &[KEY, "single precision"]);
+    }
+}
+
+#[test]
+fn a_context_of_no_position_is_refused() {
+    invalid(
+        "context_length",
+        0,
+        &["qwen35moe.context_length is 0", "1 to"],
+    );
+}
+
+#[test]
+fn rope_sections_share_the_pairs() {
+    const KEY: &str = "qwen35moe.rope.dimension_sections";
+    let mut model = qwen35moe();
+    model.set_array(KEY, &[3, 3, 2]);
+    assert!(model.describe(&Qwen35Moe).is_ok());
+    let change = |model: &mut SampleModel| model.set_array(KEY, &[3, 3, 3, 0]);
+    refused(change, GUILD_STATUS_ERR_INVALID, &[KEY, "is 9", "0 to 8"]);
+    let change = |model: &mut SampleModel| model.set_array(KEY, &[1, 1, 1, 0, 0]);
+    refused(change, GUILD_STATUS_ERR_INVALID, &[KEY, "is 5", "0 to 4"]);
+    let change = |model: &mut SampleModel| model.set_array(KEY, &[u64::MAX, 1]);
+    refused(change, GUILD_STATUS_ERR_INVALID, &[KEY]);
+}
+
+#[test]
+fn every_token_has_a_row_of_the_embedding() {
+    const KEY: &str = "tokenizer.ggml.tokens";
+    let rows = 1024;
+    let mut model = qwen35moe();
+    model.set_array(KEY, &vec![0; rows]);
+    assert!(model.describe(&Qwen35Moe).is_ok());
+    let change = |model: &mut SampleModel| model.set_array(KEY, &vec![0; rows + 1]);
+    let found = (rows + 1).to_string();
+    refused(
+        change,
+        GUILD_STATUS_ERR_INVALID,
+        &[KEY, &found, "token_embd.weight"],
+    );
+}
+
+#[test]
 fn scaled_rope_isnt_served() {
     const KEY: &str = "qwen35moe.rope.scaling.type";
     let change = |model: &mut SampleModel| model.set_text(KEY, "yarn");

@@ -55,6 +55,14 @@ pub enum ModelError {
         /// The type asked for.
         wanted: &'static str,
     },
+    /// A metadata value is a list where one value is asked for.
+    #[error("metadata key {key:?} is a list of {length} values; one value is wanted")]
+    NotScalar {
+        /// The key.
+        key: String,
+        /// Elements of the list.
+        length: u64,
+    },
     /// The file lacks a tensor.
     #[error("the model has no tensor {name:?}; the file is incomplete or of another architecture")]
     MissingTensor {
@@ -77,7 +85,7 @@ impl From<ModelError> for Failure {
             ModelError::MissingKey { .. } | ModelError::MissingTensor { .. } => {
                 GUILD_STATUS_ERR_NOT_FOUND
             }
-            ModelError::WrongType { .. } => GUILD_STATUS_ERR_INVALID,
+            ModelError::WrongType { .. } | ModelError::NotScalar { .. } => GUILD_STATUS_ERR_INVALID,
             ModelError::Host { .. } => GUILD_STATUS_ERR_INTERNAL,
         };
         Failure::new(status, error.to_string())
@@ -110,8 +118,9 @@ impl<'a> Model<'a> {
     /// An integer or boolean scalar.
     ///
     /// # Errors
-    /// Names the key that is missing or of another type.
+    /// Names the key that is missing, of another type or a list.
     pub fn unsigned(&self, key: &str) -> Result<u64, ModelError> {
+        self.check_scalar(key)?;
         self.unsigned_at(key, 0)
     }
 
@@ -141,6 +150,7 @@ impl<'a> Model<'a> {
     /// # Errors
     /// Names the key that is missing or of another type.
     pub fn number(&self, key: &str) -> Result<f64, ModelError> {
+        self.check_scalar(key)?;
         self.source
             .number(key, 0)
             .map_err(|status| self.fault(key, 0, "number", status))
@@ -151,6 +161,7 @@ impl<'a> Model<'a> {
     /// # Errors
     /// Names the key that is missing or of another type.
     pub fn text(&self, key: &str) -> Result<&str, ModelError> {
+        self.check_scalar(key)?;
         self.source
             .text(key, 0)
             .map_err(|status| self.fault(key, 0, "string", status))
@@ -178,6 +189,17 @@ impl<'a> Model<'a> {
             Ok(_) => Ok(true),
             Err(ModelError::MissingTensor { .. }) => Ok(false),
             Err(other) => Err(other),
+        }
+    }
+
+    /// The first element of a longer list would pass for the whole value. An absent key is the caller's to find.
+    fn check_scalar(&self, key: &str) -> Result<(), ModelError> {
+        match self.source.length(key) {
+            Ok(1) | Err(_) => Ok(()),
+            Ok(length) => Err(ModelError::NotScalar {
+                key: key.to_owned(),
+                length,
+            }),
         }
     }
 

@@ -1,0 +1,94 @@
+//! What the metadata says about the tokenizer, and whether guild can use it.
+
+use super::facts::read;
+use guild_model::{Array, Metadata, Tokenizer};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+const PREFIX: &str = "tokenizer.ggml.";
+/// GGUF's numbers for kinds of tokens, from 1.
+const KINDS: [&str; 6] = [
+    "normal",
+    "unknown",
+    "control",
+    "user_defined",
+    "unused",
+    "byte",
+];
+
+/// A model's tokenizer, as it stands in JSON.
+#[derive(Debug, Serialize)]
+pub struct TokenizerFacts {
+    pub model: Option<String>,
+    /// How text is cut before merging.
+    pub pre_tokenizer: Option<String>,
+    pub tokens: Option<u64>,
+    pub merges: Option<u64>,
+    /// Tokens by kind; empty where the file gives no kinds.
+    pub kinds: BTreeMap<&'static str, u64>,
+    pub special_tokens: Vec<SpecialToken>,
+    /// Whether guild can turn text into this model's tokens.
+    pub usable: bool,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// A token that the file gives a role.
+#[derive(Debug, Serialize)]
+pub struct SpecialToken {
+    /// The key without `tokenizer.ggml.` and `_token_id`, such as `bos`.
+    pub role: String,
+    pub id: i64,
+    /// `None` where the vocabulary has no such token.
+    pub text: Option<String>,
+}
+
+/// `None` when the metadata has nothing about a tokenizer.
+pub fn describe(metadata: &Metadata) -> Option<TokenizerFacts> {
+    if !metadata.iter().any(|(key, _)| key.starts_with(PREFIX)) {
+        return None;
+    }
+    let text = |key: &str| read::<&str>(metadata, &format!("{PREFIX}{key}")).map(str::to_owned);
+    let array = |key: &str| read::<Array<'_>>(metadata, &format!("{PREFIX}{key}"));
+    let reason = Tokenizer::from_metadata(metadata).err();
+    Some(TokenizerFacts {
+        model: text("model"),
+        pre_tokenizer: text("pre"),
+        tokens: array("tokens").map(|tokens| tokens.len()),
+        merges: array("merges").map(|merges| merges.len()),
+        kinds: array("token_type").map(kinds).unwrap_or_default(),
+        special_tokens: special_tokens(metadata, array("tokens")),
+        usable: reason.is_none(),
+        reason: reason.map(|error| error.to_string()),
+    })
+}
+
+fn kinds(types: Array<'_>) -> BTreeMap<&'static str, u64> {
+    let mut counts = BTreeMap::new();
+    for kind in types.iter() {
+        let number = kind
+            .as_i64()
+            .and_then(|number| usize::try_from(number).ok());
+        let place = number.and_then(|number| number.checked_sub(1));
+        let name = place.and_then(|place| KINDS.get(place)).unwrap_or(&"other");
+        *counts.entry(*name).or_default() += 1;
+    }
+    counts
+}
+
+fn special_tokens(metadata: &Metadata, tokens: Option<Array<'_>>) -> Vec<SpecialToken> {
+    let text = |id: i64| {
+        let value = tokens?.iter().nth(usize::try_from(id).ok()?)?;
+        <&str as guild_model::FromValue<'_>>::from_value(value).map(str::to_owned)
+    };
+    let special = metadata.iter().filter_map(|(key, value)| {
+        let role = key.strip_prefix(PREFIX)?.strip_suffix("_token_id")?;
+        let id = value.as_i64()?;
+        Some(SpecialToken {
+            role: role.to_owned(),
+            id,
+            text: text(id),
+        })
+    });
+    special.collect()
+}
