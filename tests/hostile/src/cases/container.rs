@@ -197,7 +197,7 @@ fn truncations(table: &mut Table) {
         (2, "the magic"),
         (6, "the version"),
         (12, "the tensor count"),
-        (20, "the metadata count"),
+        (20, "the tensor count"),
         (28, "count"),
         (40, "count"),
     ];
