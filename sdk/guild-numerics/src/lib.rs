@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod convert;
+pub mod double;
 pub mod exp;
 pub mod lanes;
 pub mod log1p;

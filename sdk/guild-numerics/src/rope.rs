@@ -3,6 +3,8 @@
 //! Only f64 add, subtract, multiply and divide are used, one rounding each, so every machine gives
 //! the same bits. Results are good to about 1e-14 before they are rounded to f32.
 
+use crate::double::{exp2, log2};
+
 /// Frequencies for one head: `theta^(-2 i / rotary_dims)` for pair `i`.
 #[derive(Clone, Debug)]
 pub struct RopeFrequencies {
@@ -35,38 +37,6 @@ impl RopeFrequencies {
             *sin = s as f32;
         }
     }
-}
-
-const LN_2: f64 = core::f64::consts::LN_2;
-
-/// `log2(x)` for a positive, normal `x`.
-fn log2(x: f64) -> f64 {
-    let bits = x.to_bits();
-    let mut exponent = ((bits >> 52) as i64 - 1023) as f64;
-    let mut mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
-    if mantissa > core::f64::consts::SQRT_2 {
-        mantissa /= 2.0;
-        exponent += 1.0;
-    }
-    // 2 atanh(s) with |s| <= 0.172; the series is cut where its term is below 1e-17.
-    let s = (mantissa - 1.0) / (mantissa + 1.0);
-    let z = s * s;
-    let mut series = 0.0;
-    for k in (0..12).rev() {
-        series = series * z + 1.0 / f64::from(2 * k + 1);
-    }
-    exponent + 2.0 * s * series / LN_2
-}
-
-/// `2^x` for `|x| < 1000`.
-fn exp2(x: f64) -> f64 {
-    let n = x.round_ties_even();
-    let r = (x - n) * LN_2;
-    let mut series = 1.0;
-    for k in (1..18).rev() {
-        series = 1.0 + series * r / f64::from(k);
-    }
-    series * f64::from_bits(((n as i64 + 1023) as u64) << 52)
 }
 
 /// Sine and cosine of `x` for `0 <= x < 2^31`.
