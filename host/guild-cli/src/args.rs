@@ -7,6 +7,7 @@ mod logits;
 mod model;
 mod plan;
 mod run;
+mod sampling;
 
 pub use bench::BenchArgs;
 pub use inspect::InspectArgs;
@@ -17,6 +18,7 @@ pub use logits::LogitsArgs;
 pub use model::{KvFormat, ModelArgs};
 pub use plan::PlanArgs;
 pub use run::RunArgs;
+pub use sampling::SamplingArgs;
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;

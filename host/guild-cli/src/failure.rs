@@ -96,9 +96,9 @@ impl From<guild_engine::EngineError> for Failure {
             E::Graph(inner) => Exit::from_number(inner.code().exit()),
             E::Step(step) if out_of_memory(step.status) => Exit::Resource,
             E::Threads { .. } | E::NoSlot { .. } => Exit::Resource,
-            E::ContextFull { .. } | E::TokenOutOfRange { .. } | E::Temperature { .. } => {
-                Exit::Usage
-            }
+            E::ContextFull { .. } | E::TokenOutOfRange { .. } => Exit::Usage,
+            E::SamplingParameter { .. } | E::BiasToken { .. } => Exit::Usage,
+            E::BiasTwice { .. } | E::NoCandidate => Exit::Usage,
             E::LogitNotFinite { .. } => Exit::Damaged,
             _ => Exit::Internal,
         };

@@ -51,11 +51,42 @@ pub enum EngineError {
     /// A session that a failed pass ended was used.
     #[error("the session has ended; start a new one")]
     SessionEnded,
-    /// The temperature can't be used.
-    #[error("a temperature of {temperature} can't be used; give a number above 0")]
-    Temperature {
+    /// A sampling parameter is outside its range.
+    #[error("{name} is {value}; it must be {range}")]
+    SamplingParameter {
+        /// The parameter, as the command line's option has it, without its dashes.
+        name: &'static str,
         /// The value.
-        temperature: f32,
+        value: f32,
+        /// What the value must be.
+        range: &'static str,
+    },
+    /// A logit bias for a token that isn't in the vocabulary.
+    #[error(
+        "logit-bias is given for token {token}, and the vocabulary has {vocabulary} tokens, from 0"
+    )]
+    BiasToken {
+        /// The token.
+        token: u32,
+        /// Tokens of the vocabulary.
+        vocabulary: usize,
+    },
+    /// Two logit biases for one token.
+    #[error("logit-bias is given twice for token {token}; give one")]
+    BiasTwice {
+        /// The token.
+        token: u32,
+    },
+    /// Logit biases forbid every token.
+    #[error("every token is forbidden; lift a logit-bias of -inf")]
+    NoCandidate,
+    /// A row of logits of another length than the vocabulary that the sampler was made for.
+    #[error("a row has {found} logits, the sampler is for a vocabulary of {vocabulary}")]
+    LogitCount {
+        /// Logits of the row.
+        found: usize,
+        /// Tokens of the vocabulary.
+        vocabulary: usize,
     },
     /// A logit is infinite or not a number.
     #[error(

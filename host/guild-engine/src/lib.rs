@@ -17,4 +17,4 @@ mod sample;
 pub use engine::{Engine, Outputs, Part, Session};
 pub use error::EngineError;
 pub use pool::{ThreadPool, allowed_workers, parallel_for};
-pub use sample::{Sampler, Sampling};
+pub use sample::{LogitBias, Sampler, Sampling};

@@ -1,165 +1,179 @@
 //! Choosing the next token from logits: the same choice on every machine.
 //!
-//! Greedy takes the largest logit, the lower id on a tie. With a temperature, the softmax of
-//! `logits / temperature` (exact-class `exp`, `docs/numerics.md` rule 1) is walked in ascending id
-//! until the running f64 sum passes a uniform number from a seeded ChaCha8 stream.
+//! The stages run in one order, which `docs/sampling.md` explains: logit bias, penalties, top-k, locally
+//! typical, top-p, min-p, temperature, draw. One file a stage. Arithmetic is the exact class's
+//! (`docs/numerics.md`, rule 1); probabilities are compared and summed as integers (`weights`), so that
+//! the order of a sum can't matter.
+
+mod bias;
+mod candidates;
+mod draw;
+mod greedy;
+mod min_p;
+mod parameters;
+mod penalties;
+mod top_k;
+mod top_p;
+mod typical;
+#[expect(
+    unsafe_code,
+    reason = "calls a function that is compiled for another instruction set"
+)]
+mod weights;
+
+pub use parameters::{LogitBias, Sampling};
 
 use crate::error::EngineError;
-use guild_numerics::exp::exp_f32;
-use guild_numerics::reduce::maximum;
+use bias::Biases;
+use candidates::Candidates;
+use penalties::Penalties;
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::rand_core::SeedableRng;
+use weights::Weigher;
 
-/// How tokens are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sampling {
-    /// The most likely token.
-    Greedy,
-    /// A draw from the softmax at this temperature.
-    Temperature {
-        /// Above 0; 1 leaves the model's distribution as it is.
-        temperature: f32,
-        /// Seed of the random stream.
-        seed: u64,
-    },
-}
-
-/// A sampler with its random stream and its buffer; it allocates only when made.
+/// A sampler with its history, its random stream and its buffers. It allocates only when it is made.
+/// One thread uses it at a time.
 pub struct Sampler {
     sampling: Sampling,
+    biases: Biases,
+    penalties: Option<Penalties>,
     stream: ChaCha8Rng,
-    weights: Vec<f32>,
+    weigher: Weigher,
+    candidates: Candidates,
+    /// The logits after bias and penalties, where there are any.
+    adjusted: Vec<f32>,
 }
 
 impl Sampler {
     /// A sampler for `vocabulary` tokens.
     ///
     /// # Errors
-    /// [`EngineError::Temperature`] for a temperature that isn't above 0 and finite.
+    /// [`EngineError::SamplingParameter`] names a parameter outside its range;
+    /// [`EngineError::BiasToken`] and [`EngineError::BiasTwice`] a bias on a token that isn't there, or
+    /// on one that has one already.
     pub fn new(sampling: Sampling, vocabulary: usize) -> Result<Sampler, EngineError> {
-        let (seed, weights) = match sampling {
-            Sampling::Greedy => (0, 0),
-            Sampling::Temperature { temperature, seed } => {
-                if !(temperature > 0.0 && temperature.is_finite()) {
-                    return Err(EngineError::Temperature { temperature });
-                }
-                (seed, vocabulary)
-            }
-        };
+        sampling.check()?;
+        sampling.check_tokens(vocabulary)?;
+        let biases = Biases::new(&sampling.logit_bias);
+        let penalties = Penalties::new(&sampling, vocabulary);
+        let adjusts = penalties.is_some() || !biases.is_empty();
         Ok(Sampler {
+            stream: seeded(sampling.seed),
+            weigher: Weigher::new(),
+            candidates: Candidates::new(&sampling, vocabulary),
+            adjusted: vec![0.0; if adjusts { vocabulary } else { 0 }],
+            biases,
+            penalties,
             sampling,
-            stream: ChaCha8Rng::seed_from_u64(seed),
-            weights: vec![0.0; weights],
         })
     }
 
-    /// The next token for one row of logits.
+    /// Adds tokens to the history that didn't come from [`Sampler::sample`]: a prompt's. The penalties
+    /// look at the last `repeat_last_n` tokens of the history.
+    pub fn remember(&mut self, tokens: &[u32]) {
+        if let Some(penalties) = &mut self.penalties {
+            tokens.iter().for_each(|token| penalties.remember(*token));
+        }
+    }
+
+    /// Empties the history; the random stream goes on.
+    pub fn forget(&mut self) {
+        if let Some(penalties) = &mut self.penalties {
+            penalties.forget();
+        }
+    }
+
+    /// The next token for one row of logits; it joins the history.
     ///
     /// # Errors
-    /// [`EngineError::LogitNotFinite`] names the first token whose logit isn't finite.
+    /// [`EngineError::LogitNotFinite`] names the first token whose logit isn't finite;
+    /// [`EngineError::LogitCount`] a row that hasn't the vocabulary's length;
+    /// [`EngineError::NoCandidate`] says that biases forbid every token.
     pub fn sample(&mut self, logits: &[f32]) -> Result<u32, EngineError> {
-        if let Some(token) = logits.iter().position(|logit| !logit.is_finite()) {
-            return Err(EngineError::LogitNotFinite {
-                token,
-                value: logits[token],
-            });
-        }
-        Ok(match self.sampling {
-            Sampling::Greedy => argmax(logits),
-            Sampling::Temperature { temperature, .. } => self.draw(logits, temperature),
-        })
+        check_logits(logits, self.candidates.vocabulary())?;
+        let token = self.choose(logits).ok_or(EngineError::NoCandidate)?;
+        self.remember(&[token]);
+        Ok(token)
     }
 
-    fn draw(&mut self, logits: &[f32], temperature: f32) -> u32 {
-        let largest = maximum(logits);
-        let mut total = 0.0f64;
-        for (weight, logit) in self.weights.iter_mut().zip(logits) {
-            *weight = exp_f32((logit - largest) / temperature);
-            total += f64::from(*weight);
-        }
-        let uniform = (self.stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let target = uniform * total;
-        let mut running = 0.0f64;
-        for (token, weight) in self.weights.iter().enumerate() {
-            running += f64::from(*weight);
-            if running > target {
-                return token as u32;
+    /// Runs the chain; `None` where no token is left. Of the stages, only typical can take the best
+    /// token away, so that without it temperature 0 needs no candidates.
+    fn choose(&mut self, logits: &[f32]) -> Option<u32> {
+        let sampling = &self.sampling;
+        let logits = match self.adjusted.is_empty() {
+            true => logits,
+            false => {
+                self.adjusted.copy_from_slice(logits);
+                self.biases.apply(&mut self.adjusted);
+                if let Some(penalties) = &mut self.penalties {
+                    penalties.apply(&mut self.adjusted);
+                }
+                &self.adjusted
             }
+        };
+        if sampling.temperature == 0.0 && !sampling.has_typical() {
+            return greedy::best(logits);
         }
-        // `uniform` is below 1, so the sum passes the target unless rounding eats the difference.
-        argmax(logits)
+        if !sampling.has_filter() {
+            let stream = &mut self.stream;
+            return draw::from_all(logits, sampling.temperature, &self.weigher, stream);
+        }
+        let (candidates, weigher) = (&mut self.candidates, &self.weigher);
+        narrow(candidates, logits, sampling, weigher);
+        if sampling.temperature == 0.0 {
+            return greedy::best_of(logits, candidates.ids());
+        }
+        let (ids, temperature) = (candidates.ids(), sampling.temperature);
+        draw::from_some(logits, ids, temperature, weigher, &mut self.stream)
     }
 }
 
-/// The index of the largest value; the lower one on a tie; 0 for none.
-fn argmax(logits: &[f32]) -> u32 {
-    let mut best = 0;
-    for (token, logit) in logits.iter().enumerate() {
-        if *logit > logits[best] {
-            best = token;
-        }
+/// The stages that take tokens away.
+fn narrow(candidates: &mut Candidates, logits: &[f32], sampling: &Sampling, weigher: &Weigher) {
+    if sampling.has_top_k(logits.len()) {
+        top_k::start(candidates, logits, sampling.top_k as usize);
+    } else {
+        candidates.start(logits);
     }
-    best as u32
+    if sampling.has_typical() {
+        typical::keep(candidates, logits, sampling, weigher);
+    }
+    if sampling.top_p < 1.0 {
+        top_p::keep(candidates, logits, sampling, weigher);
+    }
+    if sampling.min_p > 0.0 {
+        min_p::keep(candidates, logits, sampling, weigher);
+    }
+}
+
+/// The ChaCha8 stream whose key is the seed's eight bytes, the least significant first, and then
+/// zeros; counter and nonce start at 0.
+fn seeded(seed: u64) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    ChaCha8Rng::from_seed(key)
+}
+
+/// Checks that a row has the vocabulary's length and finite values.
+fn check_logits(logits: &[f32], vocabulary: usize) -> Result<(), EngineError> {
+    if logits.len() != vocabulary {
+        return Err(EngineError::LogitCount {
+            found: logits.len(),
+            vocabulary,
+        });
+    }
+    // Whole blocks without an early exit, so that the compiler can compare several at once.
+    let is_sound = |block: &[f32]| block.iter().fold(true, |sound, x| sound & x.is_finite());
+    if logits.chunks(256).all(is_sound) {
+        return Ok(());
+    }
+    let found = logits.iter().position(|logit| !logit.is_finite());
+    let token = found.unwrap_or_default();
+    Err(EngineError::LogitNotFinite {
+        token,
+        value: logits[token],
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn greedy_takes_the_lower_id_on_a_tie() {
-        let mut sampler = Sampler::new(Sampling::Greedy, 4).unwrap();
-        assert_eq!(sampler.sample(&[1.0, 3.0, 3.0, -1.0]).unwrap(), 1);
-    }
-
-    #[test]
-    fn logits_that_are_not_finite_are_refused_with_the_token() {
-        let mut sampler = Sampler::new(Sampling::Greedy, 3).unwrap();
-        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-            let error = sampler.sample(&[0.0, bad, 1.0]).unwrap_err();
-            assert!(matches!(
-                error,
-                EngineError::LogitNotFinite { token: 1, .. }
-            ));
-        }
-    }
-
-    #[test]
-    fn a_seed_fixes_the_draws_and_their_share_follows_the_softmax() {
-        let logits = [0.0, std::f32::consts::LN_2, f32::MIN];
-        let sampling = Sampling::Temperature {
-            temperature: 1.0,
-            seed: 42,
-        };
-        let draws = |sampling| {
-            let mut sampler = Sampler::new(sampling, 3).unwrap();
-            (0..30_000)
-                .map(|_| sampler.sample(&logits).unwrap())
-                .collect::<Vec<_>>()
-        };
-        let first = draws(sampling);
-        assert_eq!(first, draws(sampling));
-        assert_ne!(
-            first,
-            draws(Sampling::Temperature {
-                temperature: 1.0,
-                seed: 43
-            })
-        );
-        let ones = first.iter().filter(|token| **token == 1).count() as f64 / 30_000.0;
-        // Two thirds, with a standard deviation of 0.0027.
-        assert!((ones - 2.0 / 3.0).abs() < 0.014, "{ones}");
-        assert!(!first.contains(&2));
-    }
-
-    #[test]
-    fn a_temperature_must_be_positive_and_finite() {
-        for temperature in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            let sampling = Sampling::Temperature {
-                temperature,
-                seed: 0,
-            };
-            assert!(Sampler::new(sampling, 2).is_err());
-        }
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use guild_cli::args::{KvFormat, ModelArgs};
 use guild_cli::output::Output;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_end_to_end::{CPU, FirstParty, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, root};
-use guild_engine::{Sampler, Sampling};
+use guild_engine::{LogitBias, Sampler, Sampling};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -154,7 +154,45 @@ pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut
     }
 }
 
-/// Calls that eight tokens make after the first one.
+/// Every stage at work.
+fn full_chain() -> Sampling {
+    Sampling {
+        temperature: 0.7,
+        top_k: 100,
+        typical: 0.9,
+        top_p: 0.95,
+        min_p: 0.01,
+        min_keep: 2,
+        repeat_penalty: 1.1,
+        presence_penalty: 0.1,
+        frequency_penalty: 0.1,
+        repeat_last_n: 4,
+        logit_bias: vec![LogitBias {
+            token: 3,
+            bias: f32::NEG_INFINITY,
+        }],
+        seed: 1,
+    }
+}
+
+/// Without top-k, so that the stages see the whole vocabulary.
+fn without_top_k() -> Sampling {
+    Sampling {
+        top_k: 0,
+        ..full_chain()
+    }
+}
+
+/// A temperature alone.
+fn temperature_alone() -> Sampling {
+    Sampling {
+        temperature: 0.7,
+        seed: 1,
+        ..Sampling::default()
+    }
+}
+
+/// Calls that eight tokens, each chosen in every one of several ways, make after the first one.
 fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bool) -> u64 {
     let site = Site::with(packages);
     let args = ModelArgs {
@@ -177,24 +215,29 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
             context: 300,
         })
         .unwrap();
-    let sampling = Sampling::Temperature {
-        temperature: 0.7,
-        seed: 1,
+    let vocabulary = engine.vocabulary();
+    let ways = [
+        full_chain(),
+        without_top_k(),
+        temperature_alone(),
+        Sampling::default(),
+    ];
+    let mut samplers = ways.map(|way| Sampler::new(way, vocabulary).unwrap());
+    let mut choose = |logits: &[f32]| {
+        let chosen = samplers
+            .iter_mut()
+            .map(|sampler| sampler.sample(logits).unwrap());
+        chosen.fold(0, |_, token| token)
     };
-    let mut sampler = Sampler::new(sampling, engine.vocabulary()).unwrap();
     let mut session = engine.start().unwrap();
     let logits = engine.prefill(&mut session, &[5, 6, 7, 8], |_| {}).unwrap();
-    let mut token = sampler.sample(logits).unwrap();
-    token = sampler
-        .sample(engine.decode(&mut session, token).unwrap())
-        .unwrap();
+    let mut token = choose(logits);
+    token = choose(engine.decode(&mut session, token).unwrap());
 
     CALLS.store(0, Ordering::SeqCst);
     COUNTING.store(true, Ordering::SeqCst);
     for _ in 0..8 {
-        token = sampler
-            .sample(engine.decode(&mut session, token).unwrap())
-            .unwrap();
+        token = choose(engine.decode(&mut session, token).unwrap());
     }
     COUNTING.store(false, Ordering::SeqCst);
     engine.release(session);

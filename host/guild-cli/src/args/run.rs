@@ -1,6 +1,6 @@
 //! Arguments of `guild run`.
 
-use super::ModelArgs;
+use super::{ModelArgs, SamplingArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,22 +22,9 @@ pub struct RunArgs {
     /// Tokens to generate at most.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u64).range(0..=16_777_216))]
     pub tokens: u64,
-    /// Temperature; 0 takes the most likely token.
-    #[arg(
-        long,
-        value_name = "T",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
-    pub temp: f32,
-    /// Seed of the random stream.
-    #[arg(
-        long,
-        value_name = "S",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    pub seed: u64,
+    /// How tokens are chosen.
+    #[command(flatten)]
+    pub sampling: SamplingArgs,
     /// Go on after the end-of-sequence token.
     #[arg(long)]
     pub ignore_eos: bool,

@@ -10,8 +10,8 @@ use crate::failure::{Failure, Outcome};
 use crate::measure::milliseconds;
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size, open_file};
+use crate::wiring::sampling::EffectiveSampling;
 use generation::{Generator, Limits};
-use guild_engine::{Sampler, Sampling};
 use guild_model::{ModelSource, Tokenizer};
 use report::Report;
 use std::path::Path;
@@ -26,6 +26,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     let started = Instant::now();
     let file = open_file(&args.model)?;
     let tokenizer = Tokenizer::from_metadata(file.metadata());
+    let sampling = EffectiveSampling::new(&args.sampling, file.metadata())?;
     let prompt = prompt::ids(args, tokenizer.as_ref())?;
     let tokenizer = tokenizer.ok();
     let context = context(args, prompt.len() as u64)?;
@@ -35,7 +36,8 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         outputs: 1,
         context,
     })?;
-    let mut sampler = Sampler::new(sampling(args), engine.vocabulary())?;
+    let mut sampler = sampling.sampler(engine.vocabulary())?;
+    sampling.announce(&args.sampling, file.metadata(), output);
     let mut session = engine.start()?;
     let load_ms = milliseconds(started);
 
@@ -60,6 +62,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     Report {
         prompt_tokens: prompt.len(),
         generated: &generated,
+        sampling: &sampling,
         load_ms,
     }
     .print(&model, output)
@@ -79,14 +82,4 @@ fn context(args: &RunArgs, prompt: u64) -> Outcome<u64> {
         args.tokens
     );
     Err(Failure::new(Exit::Usage, message).hint("raise the context with -c, or lower -n"))
-}
-
-fn sampling(args: &RunArgs) -> Sampling {
-    match args.temp {
-        0.0 => Sampling::Greedy,
-        temperature => Sampling::Temperature {
-            temperature,
-            seed: args.seed,
-        },
-    }
 }

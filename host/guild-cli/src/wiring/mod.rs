@@ -5,3 +5,4 @@ pub mod builtins;
 pub mod model;
 #[expect(unsafe_code, reason = "hands the loader's tables to the graph")]
 pub mod registry;
+pub mod sampling;

@@ -52,6 +52,7 @@ impl Generator<'_> {
         limits: &Limits,
         sink: impl FnMut(&str) -> Outcome<()>,
     ) -> Outcome<Generated> {
+        self.sampler.remember(prompt);
         let started = Instant::now();
         let progress = self.output.progress(prompt.len() as u64, "prefill");
         let logits = self.engine.prefill(self.session, prompt, |done| {

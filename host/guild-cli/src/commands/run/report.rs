@@ -5,6 +5,7 @@ use crate::failure::Outcome;
 use crate::measure::{peak_rss_bytes, per_second};
 use crate::output::Output;
 use crate::wiring::model::OpenModel;
+use crate::wiring::sampling::EffectiveSampling;
 use serde_json::json;
 
 /// The figures of one run.
@@ -13,6 +14,8 @@ pub struct Report<'a> {
     pub prompt_tokens: usize,
     /// What came out.
     pub generated: &'a Generated,
+    /// How tokens were chosen.
+    pub sampling: &'a EffectiveSampling,
     /// From the start of the command to the first pass.
     pub load_ms: f64,
 }
@@ -33,6 +36,7 @@ impl Report<'_> {
             "tokens": generated.tokens,
             "text": generated.text,
             "prompt_tokens": self.prompt_tokens,
+            "sampling": self.sampling.json(),
             "timings": {
                 "load_ms": self.load_ms,
                 "prefill_ms": generated.prefill_ms,
