@@ -5,6 +5,7 @@ mod inspect;
 mod kernel;
 mod logits;
 mod model;
+mod perplexity;
 mod plan;
 mod run;
 mod sampling;
@@ -16,6 +17,7 @@ pub use kernel::{
 };
 pub use logits::LogitsArgs;
 pub use model::{KvFormat, ModelArgs};
+pub use perplexity::PerplexityArgs;
 pub use plan::PlanArgs;
 pub use run::RunArgs;
 pub use sampling::SamplingArgs;
@@ -50,6 +52,8 @@ pub enum Command {
     Logits(LogitsArgs),
     /// Measure prefill and decode speed.
     Bench(BenchArgs),
+    /// Measure how well a model predicts a text.
+    Perplexity(PerplexityArgs),
     /// Show what is in a model file.
     Inspect(InspectArgs),
     /// Show which package serves each step of a model, and why the others lost.

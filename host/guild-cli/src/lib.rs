@@ -37,6 +37,7 @@ fn dispatch(cli: &Cli, output: Output) -> Outcome<()> {
         Command::Run(args) => commands::run::run(args, data_dir, output),
         Command::Logits(args) => commands::logits::run(args, data_dir, output),
         Command::Bench(args) => commands::bench::run(args, data_dir, output),
+        Command::Perplexity(args) => commands::perplexity::run(args, data_dir, output),
         Command::Inspect(args) => commands::inspect::run(args, output),
         Command::Plan(args) => commands::plan::run(args, data_dir, output),
         Command::Kernel(command) => match command {

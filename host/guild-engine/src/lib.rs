@@ -7,6 +7,7 @@
 
 mod engine;
 mod error;
+mod log_probability;
 #[expect(
     unsafe_code,
     reason = "threads share a loop's descriptor; plugins call through a C table"
@@ -16,5 +17,6 @@ mod sample;
 
 pub use engine::{Engine, Outputs, Part, Session};
 pub use error::EngineError;
+pub use log_probability::LogProbability;
 pub use pool::{ThreadPool, allowed_workers, parallel_for};
 pub use sample::{LogitBias, Sampler, Sampling};

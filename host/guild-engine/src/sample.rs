@@ -21,7 +21,9 @@ mod typical;
 )]
 mod weights;
 
+pub(crate) use greedy::largest;
 pub use parameters::{LogitBias, Sampling};
+pub(crate) use weights::Weigher;
 
 use crate::error::EngineError;
 use bias::Biases;
@@ -29,7 +31,6 @@ use candidates::Candidates;
 use penalties::Penalties;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use weights::Weigher;
 
 /// A sampler with its history, its random stream and its buffers. It allocates only when it is made.
 /// One thread uses it at a time.
@@ -155,7 +156,7 @@ fn seeded(seed: u64) -> ChaCha8Rng {
 }
 
 /// Checks that a row has the vocabulary's length and finite values.
-fn check_logits(logits: &[f32], vocabulary: usize) -> Result<(), EngineError> {
+pub(crate) fn check_logits(logits: &[f32], vocabulary: usize) -> Result<(), EngineError> {
     if logits.len() != vocabulary {
         return Err(EngineError::LogitCount {
             found: logits.len(),

@@ -11,6 +11,7 @@ pub mod kernel_trust_add;
 pub mod kernel_trust_list;
 pub mod kernel_verify;
 pub mod logits;
+pub mod perplexity;
 pub mod plan;
 pub mod run;
 

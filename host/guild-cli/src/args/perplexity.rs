@@ -1,0 +1,19 @@
+//! Arguments of `guild perplexity`.
+
+use super::ModelArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+/// `guild perplexity`. `-c` is the length of a window, 512 if not given.
+#[derive(Args, Debug)]
+pub struct PerplexityArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Text file (UTF-8).
+    #[arg(short, long, value_name = "FILE")]
+    pub file: PathBuf,
+    /// Windows to evaluate, from the start of the text; all if not given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
+    pub chunks: Option<u64>,
+}
