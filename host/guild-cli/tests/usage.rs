@@ -55,6 +55,92 @@ fn a_context_too_small_for_the_tokens_is_refused_before_any_is_made() {
 }
 
 #[test]
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+fn a_sampling_option_outside_its_range_is_named_with_its_value() {
+    let cases = [
+        (
+            "--temp",
+            "-1",
+            "--temp is -1; it must be 0 or above, and finite",
+        ),
+        (
+            "--temp",
+            "nan",
+            "--temp is NaN; it must be 0 or above, and finite",
+        ),
+        ("--top-p", "1.5", "--top-p is 1.5; it must be from 0 to 1"),
+        ("--min-p", "-0.1", "--min-p is -0.1; it must be from 0 to 1"),
+        ("--typical", "2", "--typical is 2; it must be from 0 to 1"),
+        (
+            "--repeat-penalty",
+            "0",
+            "--repeat-penalty is 0; it must be above 0, and finite",
+        ),
+        (
+            "--presence-penalty",
+            "inf",
+            "--presence-penalty is inf; it must be finite",
+        ),
+        (
+            "--frequency-penalty",
+            "nan",
+            "--frequency-penalty is NaN; it must be finite",
+        ),
+        ("--repeat-last-n", "16777217", "must be from 0 to 16777216"),
+        (
+            "--logit-bias",
+            "3+inf",
+            "--logit-bias is inf; it must be finite, or -inf",
+        ),
+        (
+            "--logit-bias",
+            "1024+1",
+            "token 1024, and the vocabulary has 1024",
+        ),
+        ("--logit-bias", "3+1,3+2", "twice for token 3"),
+        ("--logit-bias", "3", "isn't a token id"),
+        ("--top-k", "-1", "--top-k"),
+    ];
+    for (option, value, words) in cases {
+        let option = format!("{option}={value}");
+        let refused = guild(&["run", MODEL, "--prompt-ids", "1", "-n", "1", &option]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{option}: {said}");
+        assert!(said.contains(words), "{option}: {said}");
+    }
+}
+
+#[test]
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+fn sampling_that_is_in_effect_is_reported() {
+    let line = ["--json", "run", MODEL, "--prompt-ids", "1,2", "-n", "2"];
+    let more = [
+        "--temp",
+        "0.8",
+        "--top-k",
+        "40",
+        "--logit-bias",
+        "7-inf",
+        "--seed",
+        "9",
+    ];
+    let output = guild(&[&line[..], &more].concat());
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sampling = &answer["sampling"];
+    assert_eq!(
+        (&sampling["temp"], &sampling["top_k"]),
+        (&0.8.into(), &40.into())
+    );
+    assert_eq!(sampling["logit_bias"][0]["bias"], "-inf");
+    let said = guild(&[&line[1..], &more].concat()).stderr;
+    let said = String::from_utf8_lossy(&said);
+    assert!(
+        said.contains("sampling: logit-bias 1, top-k 40, temp 0.8, seed 9"),
+        "{said}"
+    );
+}
+
+#[test]
 fn logits_never_overwrite_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let (model, link) = (folder.path().join("m.gguf"), folder.path().join("l.npy"));

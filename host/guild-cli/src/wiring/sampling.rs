@@ -252,3 +252,106 @@ fn refused(key: &str, fault: &str) -> Failure {
         format!("general.sampling.{key} of the model file {fault}"),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const F32: u32 = 6;
+    const I32: u32 = 5;
+    const STRING: u32 = 8;
+
+    fn string(text: &str) -> Vec<u8> {
+        [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
+    }
+
+    /// The metadata of a GGUF file with these `general.sampling` keys.
+    fn metadata(entries: &[(&str, u32, Vec<u8>)]) -> Metadata {
+        let mut bytes = b"GGUF".to_vec();
+        bytes.extend(3u32.to_le_bytes());
+        bytes.extend(0u64.to_le_bytes());
+        bytes.extend((entries.len() as u64).to_le_bytes());
+        for (key, value_type, value) in entries {
+            bytes.extend(string(&format!("general.sampling.{key}")));
+            bytes.extend(value_type.to_le_bytes());
+            bytes.extend(value);
+        }
+        bytes.resize(bytes.len().next_multiple_of(32), 0);
+        guild_model::gguf::parse(&bytes).unwrap().metadata
+    }
+
+    fn float(key: &str, value: f32) -> (&str, u32, Vec<u8>) {
+        (key, F32, value.to_le_bytes().to_vec())
+    }
+
+    fn count(key: &str, value: i32) -> (&str, u32, Vec<u8>) {
+        (key, I32, value.to_le_bytes().to_vec())
+    }
+
+    #[test]
+    fn an_option_wins_over_the_file_and_the_file_over_off() {
+        let file = metadata(&[float("temp", 0.6), count("top_k", 20), float("top_p", 0.95)]);
+        let args = SamplingArgs {
+            top_k: Some(7),
+            ..SamplingArgs::default()
+        };
+        let effective = EffectiveSampling::new(&args, &file).unwrap();
+        let want = Sampling {
+            temperature: 0.6,
+            top_k: 7,
+            top_p: 0.95,
+            ..Sampling::default()
+        };
+        assert_eq!(effective.sampling, want);
+        assert_eq!(effective.from_file, ["temp", "top-p"]);
+        let words = "top-k 7, top-p 0.95 (model file), temp 0.6 (model file), seed 0";
+        assert_eq!(effective.words(), words);
+        let object = effective.json();
+        assert_eq!(
+            (&object["temp"], &object["top_p"], &object["from_file"]),
+            (&json!(0.6), &json!(0.95), &json!(["temp", "top-p"]))
+        );
+        let nothing = EffectiveSampling::new(&SamplingArgs::default(), &metadata(&[])).unwrap();
+        assert_eq!(nothing.sampling, Sampling::default());
+    }
+
+    #[test]
+    fn whole_numbers_and_negative_counts_of_a_file_are_taken() {
+        let file = metadata(&[
+            count("temp", 1),
+            count("top_k", -1),
+            float("penalty_last_n", 32.0),
+        ]);
+        let effective = EffectiveSampling::new(&SamplingArgs::default(), &file).unwrap();
+        let it = &effective.sampling;
+        assert_eq!((it.temperature, it.top_k, it.repeat_last_n), (1.0, 0, 32));
+    }
+
+    #[test]
+    fn a_files_fault_is_damage_and_an_options_fault_is_usage() {
+        let refused = |args: &SamplingArgs, file: &Metadata| {
+            let failure = EffectiveSampling::new(args, file).unwrap_err();
+            (failure.exit, failure.message)
+        };
+        let none = SamplingArgs::default();
+        let (exit, words) = refused(&none, &metadata(&[float("top_p", 7.0)]));
+        assert_eq!(exit, Exit::Damaged);
+        assert_eq!(
+            words,
+            "the model file's default for --top-p is 7; it must be from 0 to 1"
+        );
+        let (exit, words) = refused(&none, &metadata(&[float("top_k", 1.5)]));
+        assert_eq!(exit, Exit::Damaged);
+        assert!(words.contains("top_k") && words.contains("1.5"), "{words}");
+        let (exit, words) = refused(&none, &metadata(&[("temp", STRING, string("hot"))]));
+        assert_eq!(exit, Exit::Damaged);
+        assert!(words.contains("general.sampling.temp"), "{words}");
+        let args = SamplingArgs {
+            min_p: Some(-0.5),
+            ..none
+        };
+        let (exit, words) = refused(&args, &metadata(&[float("min_p", 0.1)]));
+        assert_eq!(exit, Exit::Usage);
+        assert_eq!(words, "--min-p is -0.5; it must be from 0 to 1");
+    }
+}
