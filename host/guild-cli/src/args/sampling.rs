@@ -26,7 +26,7 @@ pub struct SamplingArgs {
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub repeat_penalty: Option<f32>,
     /// How many tokens, of prompt and answer, count as recent; 64 if not given.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=16_777_216))]
     pub repeat_last_n: Option<u32>,
     /// Take X off the logits of recent tokens.
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
