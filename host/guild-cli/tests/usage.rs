@@ -86,7 +86,11 @@ fn a_sampling_option_outside_its_range_is_named_with_its_value() {
             "nan",
             "--frequency-penalty is NaN; it must be finite",
         ),
-        ("--repeat-last-n", "16777217", "16777217 is not in 0..=16777216"),
+        (
+            "--repeat-last-n",
+            "16777217",
+            "16777217 is not in 0..=16777216",
+        ),
         (
             "--logit-bias",
             "3+inf",

@@ -86,3 +86,30 @@ impl Search {
         false
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_walk_ends_at_the_first_token_that_passes_the_target() {
+        let one = fixed(1.0);
+        let walk = |target| {
+            let (running, found) = (0, None);
+            let mut search = Search {
+                target,
+                running,
+                found,
+            };
+            let goes_on = search.goes_on(10.., &[1.0, 0.0], one)
+                && search.goes_on([5, 6, 7], &[0.0, 0.5, 0.25], fixed(0.75));
+            (search.found, goes_on)
+        };
+        assert_eq!(walk(0), (Some(10), false));
+        assert_eq!(walk(one - 1), (Some(10), false));
+        assert_eq!(walk(one), (Some(6), false));
+        assert_eq!(walk(one + one / 2 - 1), (Some(6), false));
+        assert_eq!(walk(one + one / 2), (Some(7), false));
+        assert_eq!(walk(one + one / 4 * 3), (None, true));
+    }
+}
