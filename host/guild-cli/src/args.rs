@@ -4,19 +4,23 @@ mod bench;
 mod inspect;
 mod kernel;
 mod logits;
+mod memory;
 mod model;
+mod pass;
 mod perplexity;
 mod plan;
 mod run;
 mod sampling;
 
-pub use bench::BenchArgs;
+pub use bench::{BenchArgs, PromptAndTokens, TableFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
     InstallArgs, KernelCommand, KeygenArgs, SignArgs, TrustAddArgs, TrustCommand, VerifyArgs,
 };
 pub use logits::LogitsArgs;
+pub use memory::MemoryArgs;
 pub use model::{KvFormat, ModelArgs};
+pub use pass::PassArgs;
 pub use perplexity::PerplexityArgs;
 pub use plan::PlanArgs;
 pub use run::RunArgs;
@@ -56,7 +60,7 @@ pub enum Command {
     Perplexity(PerplexityArgs),
     /// Show what is in a model file.
     Inspect(InspectArgs),
-    /// Show which package serves each step of a model, and why the others lost.
+    /// Show whether a model fits into memory, and which package serves each step.
     Plan(PlanArgs),
     /// Sign, verify and install packages.
     #[command(subcommand)]

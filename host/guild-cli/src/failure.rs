@@ -73,6 +73,13 @@ impl From<guild_package::Error> for Failure {
 
 impl From<guild_model::ModelError> for Failure {
     fn from(error: guild_model::ModelError) -> Failure {
+        // A file is mapped whole, so this is the address space's limit and no fault of the file.
+        if let guild_model::ModelError::Io { source, .. } = &error
+            && source.kind() == std::io::ErrorKind::OutOfMemory
+        {
+            return Failure::new(Exit::Resource, error.to_string())
+                .hint("raise the limit of addresses: ulimit -v");
+        }
         Failure::new(Exit::from_number(error.code().exit()), error.to_string())
     }
 }

@@ -9,6 +9,7 @@ pub mod exit;
 pub mod failure;
 pub mod log;
 pub mod measure;
+pub mod memory;
 pub mod npy;
 pub mod output;
 pub mod wiring;
@@ -20,6 +21,7 @@ use output::Output;
 
 /// Runs one command and returns how it ended; everything is printed by then.
 pub fn run(cli: &Cli) -> Exit {
+    memory::process::resident_at_start_bytes();
     let output = Output { json: cli.json };
     log::start(cli.verbose);
     match dispatch(cli, output) {

@@ -1,5 +1,6 @@
 //! What is measured of a run: time, rate and memory.
 
+use crate::memory::process::ProcessMemory;
 use std::time::Instant;
 
 /// Milliseconds since `start`.
@@ -18,10 +19,6 @@ pub fn per_second(tokens: usize, milliseconds: f64) -> f64 {
 
 /// The largest resident size of this process so far; `None` where the system doesn't say.
 pub fn peak_rss_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
+    let peak_bytes = ProcessMemory::now().peak_bytes;
+    (peak_bytes > 0).then_some(peak_bytes)
 }

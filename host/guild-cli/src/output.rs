@@ -30,6 +30,11 @@ impl Output {
         }
     }
 
+    /// As [`Output::data`], with `progress` out of the way meanwhile.
+    pub fn data_beside(self, progress: &ProgressBar, line: impl AsRef<str>) -> Outcome<()> {
+        progress.suspend(|| self.data(line))
+    }
+
     /// Text that is data itself, as it is, on stdout and at once; nothing under `--json`.
     pub fn stream(self, text: &str) -> Outcome<()> {
         if self.json {

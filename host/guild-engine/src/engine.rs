@@ -2,7 +2,9 @@
 
 use crate::error::EngineError;
 use guild_abi::abi::GUILD_PAGE_POSITIONS;
-use guild_graph::{BindOptions, BoundPlan, GraphError, Phase, PlanReport, SequenceRows};
+use guild_graph::{
+    BindOptions, BoundPlan, GraphError, OperationTime, Phase, PlanReport, SequenceRows,
+};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A bound plan and the slots that sessions borrow from it. One thread uses it at a time.
@@ -70,6 +72,29 @@ impl Engine {
             tokens: Vec::with_capacity(options.max_rows as usize),
             output_rows: Vec::with_capacity(options.max_outputs as usize),
         }
+    }
+
+    /// Bytes of what an engine of these options keeps for a pass and for its sequences.
+    #[must_use]
+    pub const fn table_bytes(options: &BindOptions) -> u64 {
+        let rows = options.max_rows + options.max_outputs;
+        4 * (rows + options.max_sequences + options.pages())
+    }
+
+    /// Spends all memory that the plan reserved now; see [`BoundPlan::touch`].
+    pub fn touch(&mut self) {
+        self.plan.touch();
+    }
+
+    /// Times every operation of the passes that follow, from zero; or no longer.
+    pub fn time_operations(&mut self, on: bool) {
+        self.plan.time_steps(on);
+    }
+
+    /// What each operation has taken in a phase; see [`BoundPlan::operation_times`].
+    #[must_use]
+    pub fn operation_times(&self, phase: Phase) -> Vec<OperationTime> {
+        self.plan.operation_times(phase)
     }
 
     /// Starts an empty sequence.

@@ -3,63 +3,71 @@
 //! Every access goes through the pointer that the allocation gave, so that a pointer handed to a
 //! plugin stays valid beside the host's own reads and writes between calls.
 
-use core::alloc::Layout;
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use std::alloc::{alloc_zeroed, dealloc};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use crate::error::GraphError;
 
 /// Alignment of every arena and of every value in it, in bytes.
 pub(crate) const ALIGNMENT_BYTES: u64 = 64;
 
-/// Zeroed bytes at a fixed address. Large ones come from the system's zero pages, so memory is spent
-/// when it is first written.
-pub(crate) struct AlignedBuffer {
-    /// The first aligned byte of the allocation.
-    data: NonNull<u8>,
-    /// Bytes from `data` on.
-    size: usize,
-    allocation: NonNull<u8>,
-    layout: Layout,
+/// Bytes that a buffer of `bytes` takes from the system: whole pages, at least one.
+pub(crate) fn reserved_bytes(bytes: u64) -> u64 {
+    let page_bytes = rustix::param::page_size() as u64;
+    let pages = bytes.max(1).checked_next_multiple_of(page_bytes);
+    pages.unwrap_or(u64::MAX)
 }
 
-/// The alignment up to which the allocator hands out the system's zero pages as they are; beyond it,
-/// it would write every byte, and memory would be spent on pages that nobody uses.
-const LAZY_ALIGNMENT_BYTES: usize = 16;
+/// Zeroed bytes at a fixed address, in pages of their own, so that what is reserved is exactly
+/// [`reserved_bytes`], and goes back to the system with the drop. A page is spent when it is first
+/// written, or by [`AlignedBuffer::touch`].
+pub(crate) struct AlignedBuffer {
+    /// The first byte, at the start of a page.
+    data: NonNull<u8>,
+    /// Bytes that may be used.
+    size: usize,
+    /// Bytes that are mapped.
+    mapped: usize,
+}
 
 impl AlignedBuffer {
-    /// Allocates `bytes` zeroed bytes, aligned to `align`, a power of two, and to 64 at least.
-    pub(crate) fn zeroed(
-        what: &'static str,
-        bytes: u64,
-        align: u64,
-    ) -> Result<AlignedBuffer, GraphError> {
+    /// Maps `bytes` zeroed bytes, aligned to a page. No page is smaller than 4096 bytes.
+    pub(crate) fn zeroed(what: &'static str, bytes: u64) -> Result<AlignedBuffer, GraphError> {
         let memory = GraphError::Memory { what, bytes };
-        let align = align.max(ALIGNMENT_BYTES);
-        let (Ok(size), Ok(align)) = (usize::try_from(bytes.max(1)), usize::try_from(align)) else {
+        let sizes = (
+            usize::try_from(bytes),
+            usize::try_from(reserved_bytes(bytes)),
+        );
+        let (Ok(size), Ok(mapped)) = sizes else {
             return Err(memory);
         };
-        let room = size.checked_add(align);
-        let layout = room.map(|room| Layout::from_size_align(room, LAZY_ALIGNMENT_BYTES));
-        let Some(Ok(layout)) = layout else {
-            return Err(memory);
-        };
-        // SAFETY: `layout` has a size of at least 1.
-        let Some(allocation) = NonNull::new(unsafe { alloc_zeroed(layout) }) else {
-            return Err(memory);
-        };
-        let skipped = allocation.as_ptr().align_offset(align);
-        // SAFETY: `skipped` is below `align`, and the allocation has `size + align` bytes. A pointer to
-        // bytes can always be aligned.
-        let data = unsafe { allocation.add(skipped.min(align)) };
-        Ok(AlignedBuffer {
-            data,
-            size,
-            allocation,
-            layout,
-        })
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: the address is the system's choice, so no other mapping is replaced.
+        let map =
+            unsafe { mmap_anonymous(core::ptr::null_mut(), mapped, access, MapFlags::PRIVATE) };
+        match map.ok().and_then(|start| NonNull::new(start.cast())) {
+            Some(data) => Ok(AlignedBuffer { data, size, mapped }),
+            None => Err(memory),
+        }
+    }
+
+    /// Bytes that the buffer takes from the system.
+    pub(crate) fn reserved_bytes(&self) -> u64 {
+        self.mapped as u64
+    }
+
+    /// Writes to every page, so that all of its memory is spent now. What it holds stays.
+    pub(crate) fn touch(&mut self) {
+        for offset in (0..self.mapped).step_by(rustix::param::page_size()) {
+            // SAFETY: the offset lies inside the mapping, and `&mut self` excludes other access.
+            unsafe {
+                let byte = self.data.as_ptr().add(offset);
+                byte.write_volatile(byte.read_volatile());
+            }
+        }
     }
 
     /// The first byte. Valid for `len` bytes until the buffer is dropped; it may move meanwhile.
@@ -115,8 +123,9 @@ impl AlignedBuffer {
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
-        // SAFETY: `allocation` came from `alloc_zeroed` with this layout.
-        unsafe { dealloc(self.allocation.as_ptr(), self.layout) };
+        // SAFETY: `zeroed` mapped these bytes, and nobody has a pointer to them any more: plans drop
+        // instances before memory. A failure leaves the mapping, which harms nobody.
+        let _ = unsafe { munmap(self.data.as_ptr().cast(), self.mapped) };
     }
 }
 
@@ -188,8 +197,8 @@ mod tests {
 
     #[test]
     fn buffers_are_zeroed_aligned_and_bounded() {
-        let mut buffer = AlignedBuffer::zeroed("test", 256, 128).unwrap();
-        assert_eq!(buffer.as_ptr() as usize % 128, 0);
+        let mut buffer = AlignedBuffer::zeroed("test", 256).unwrap();
+        assert_eq!(buffer.as_ptr() as usize % 4096, 0);
         assert_eq!(buffer.f32s(0, 64), Some(&[0.0; 64][..]));
         assert_eq!(buffer.f32s(4, 64), None);
         assert_eq!(buffer.f32s(2, 1), None);
@@ -200,8 +209,22 @@ mod tests {
     }
 
     #[test]
+    fn whole_pages_are_reserved_and_touching_keeps_the_contents() {
+        let page_bytes = rustix::param::page_size() as u64;
+        assert_eq!(reserved_bytes(0), page_bytes);
+        assert_eq!(reserved_bytes(page_bytes), page_bytes);
+        assert_eq!(reserved_bytes(page_bytes + 1), 2 * page_bytes);
+        let mut buffer = AlignedBuffer::zeroed("test", page_bytes + 1).unwrap();
+        assert_eq!(buffer.reserved_bytes(), 2 * page_bytes);
+        // SAFETY: inside the buffer, which nobody else uses.
+        unsafe { buffer.as_ptr().cast::<f32>().write(7.0) };
+        buffer.touch();
+        assert_eq!(buffer.f32s(0, 2), Some(&[7.0, 0.0][..]));
+    }
+
+    #[test]
     fn absurd_sizes_are_an_error() {
-        let error = AlignedBuffer::zeroed("test", u64::MAX, 64).err().unwrap();
+        let error = AlignedBuffer::zeroed("test", u64::MAX).err().unwrap();
         assert_eq!(error.code(), crate::ErrorCode::Resource);
     }
 

@@ -79,6 +79,16 @@ impl Arguments {
         }
     }
 
+    /// Bytes of the tables of `node`.
+    pub(crate) fn bytes(node: &Node) -> u64 {
+        let operand =
+            size_of::<guild_tensor>() + size_of::<guild_quant>() + size_of::<*mut c_void>();
+        let state = size_of::<guild_state>() + size_of::<*mut c_void>();
+        let operands = (node.inputs.len() + node.outputs.len()) * operand;
+        let params = size_of_val(node.params.words());
+        (operands + node.states.len() * state + params) as u64
+    }
+
     /// Table of inputs and its length.
     pub(crate) fn inputs(&self) -> (*const *const guild_tensor, u32) {
         (self.inputs.as_ptr(), self.inputs.len() as u32)

@@ -90,6 +90,14 @@ impl Batch {
         }
     }
 
+    /// Bytes of the tables of a batch of these maxima.
+    pub(crate) fn bytes(options: &BindOptions) -> u64 {
+        let sequence = size_of::<guild_batch_seq>() as u64 + 4 * options.pages_per_sequence();
+        let row = 2 * size_of::<i32>() as u64;
+        let output = size_of::<i32>() as u64;
+        options.max_sequences * sequence + options.max_rows * row + options.max_outputs * output
+    }
+
     /// Starts the next call: no sequence, no output.
     pub fn clear(&mut self) {
         let table = self.table_mut();

@@ -1,4 +1,4 @@
-//! From a plan to a bound plan: instances, memory and argument blocks.
+//! From a plan to a bound plan: memory, argument blocks and prepared instances.
 
 use core::ffi::c_void;
 use std::sync::Arc;
@@ -13,26 +13,21 @@ use crate::error::GraphError;
 use crate::error_buffer::ErrorBuffer;
 use crate::execute::{BoundPlan, Memory, Parts, Step};
 use crate::graph::{InputKind, Node, Origin, OutputKind, Section};
-use crate::instance::{Bound, Created, Shared};
+use crate::instance::{Bound, Shared};
 use crate::memory::{MemoryPlan, Region};
 use crate::options::BindOptions;
 use crate::parallel::ParallelFor;
-use crate::plan::{Plan, main_section};
+use crate::plan::Plan;
 use crate::registry::Registry;
 use crate::report::Phase;
 use crate::select::Choice;
 use crate::state::StatePools;
 use crate::weights::WeightAddresses;
 
-/// Plans a described model and binds it: every provider's instance is made and prepared, all memory
-/// is reserved. The plan keeps `model` and `par` alive.
-///
-/// A provider that was chosen for several phases of a node gets one instance for all of them; its
-/// request names the first.
+/// Plans a described model and binds the plan; see [`crate::plan()`] and [`Plan::bind`].
 ///
 /// # Errors
-/// Those of [`crate::plan`]; [`GraphError::Provider`] where a chosen provider fails: no other one
-/// takes its place.
+/// Those of both.
 pub fn bind(
     described: &Described,
     model: Arc<dyn ModelSource>,
@@ -40,81 +35,79 @@ pub fn bind(
     options: &BindOptions,
     par: ParallelFor,
 ) -> Result<BoundPlan, GraphError> {
-    let mut plan = Plan::new(described, &*model, registry, options)?;
-    let section = main_section(described);
-    let created = create(section, &mut plan)?;
-    let memory = reserve(section, &mut plan, &created)?;
-    let places = Places {
-        section,
-        weights: &plan.weights,
-        memory: &memory,
-        plan: &plan.memory,
-    };
-    let shared = Shared {
-        section,
-        sizes: &plan.sizes,
-        addresses: &places,
-        call_scratch: &memory.call_scratch,
-        batch: memory.batch.raw(),
-        par: par.raw(),
-        err: memory.errors.raw(),
-    };
-    let mut bound = Vec::with_capacity(created.len());
-    for one in created {
-        bound.push(one.prepare(&shared)?);
-    }
-    let steps = Phase::ALL.map(|phase| steps(section, &plan.choices, &bound, phase));
-    Ok(BoundPlan::new(Parts {
-        steps,
-        bound,
-        logits: result(section, &plan, OutputKind::Logits),
-        hidden: result(section, &plan, OutputKind::Hidden),
-        nodes: section.nodes.iter().map(step_name).collect(),
-        report: plan.report,
-        memory,
-        model,
-        par,
-    }))
+    crate::plan(described, model, registry, options)?.bind(par)
 }
 
-/// One instance for each node and distinct provider, in that order.
-fn create(section: &Section, plan: &mut Plan) -> Result<Vec<Created>, GraphError> {
-    let mut created = Vec::new();
-    for (number, node) in section.nodes.iter().enumerate() {
-        let (choice, request) = (&plan.choices[number], &mut plan.requests[number]);
-        for (index, provider) in choice.providers.iter().enumerate() {
-            let slot = choice
-                .by_phase
-                .iter()
-                .position(|chosen| *chosen == index)
-                .unwrap_or(0);
-            created.push(Created::new(
-                number,
-                node,
-                provider,
-                request,
-                Phase::ALL[slot],
-            )?);
-        }
+impl Plan<'_> {
+    /// Binds the plan: reserves all memory, as much as the report says, and prepares every instance.
+    /// The bound plan keeps the model and `par` alive.
+    ///
+    /// # Errors
+    /// [`GraphError::Memory`] where the system has too little; [`GraphError::Provider`] where an
+    /// instance can't be prepared.
+    pub fn bind(mut self, par: ParallelFor) -> Result<BoundPlan, GraphError> {
+        let memory = self.reserve()?;
+        let places = Places {
+            section: self.section,
+            weights: &self.weights,
+            memory: &memory,
+            plan: &self.memory,
+        };
+        let shared = Shared {
+            section: self.section,
+            sizes: &self.sizes,
+            addresses: &places,
+            persist_scratch: &memory.persist_scratch,
+            call_scratch: &memory.call_scratch,
+            batch: memory.batch.raw(),
+            par: par.raw(),
+            err: memory.errors.raw(),
+        };
+        let created = core::mem::take(&mut self.created);
+        let bound = created.into_iter().map(|one| one.prepare(&shared));
+        let bound = bound.collect::<Result<Vec<_>, _>>()?;
+        let steps = Phase::ALL.map(|phase| steps(self.section, &self.choices, &bound, phase));
+        Ok(BoundPlan::new(Parts {
+            steps,
+            bound,
+            logits: self.result(OutputKind::Logits),
+            hidden: self.result(OutputKind::Hidden),
+            nodes: self.section.nodes.iter().map(step_name).collect(),
+            report: self.report,
+            memory,
+            times: None,
+            model: self.model,
+            par,
+        }))
     }
-    Ok(created)
-}
 
-/// Reserves all memory that steps share.
-fn reserve(section: &Section, plan: &mut Plan, created: &[Created]) -> Result<Memory, GraphError> {
-    let call_bytes = created.iter().map(|one| one.call_bytes).max().unwrap_or(0);
-    let call_align = created.iter().map(|one| one.call_align).max().unwrap_or(1);
-    let own = created.iter().map(|one| one.persist_bytes);
-    let scratch_bytes = own.fold(call_bytes, u64::saturating_add);
-    plan.report.memory.scratch_bytes = Some(scratch_bytes);
-    Ok(Memory {
-        arena: AlignedBuffer::zeroed("the arena of values", plan.memory.arena_bytes, 1)?,
-        outputs: AlignedBuffer::zeroed("the outputs", plan.memory.outputs_bytes, 1)?,
-        call_scratch: AlignedBuffer::zeroed("the scratch of a call", call_bytes, call_align)?,
-        states: StatePools::new(section, &plan.sizes)?,
-        batch: Batch::new(plan.sizes.options()),
-        errors: ErrorBuffer::new(),
-    })
+    /// Reserves all memory that steps share.
+    fn reserve(&self) -> Result<Memory, GraphError> {
+        let (plan, scratch) = (&self.memory, self.scratch);
+        let memory = Memory {
+            arena: AlignedBuffer::zeroed("the arena of values", plan.arena_bytes)?,
+            outputs: AlignedBuffer::zeroed("the outputs", plan.outputs_bytes)?,
+            persist_scratch: AlignedBuffer::zeroed(
+                "the scratch of operations",
+                scratch.persist_bytes,
+            )?,
+            call_scratch: AlignedBuffer::zeroed("the scratch of a call", scratch.call_bytes)?,
+            states: StatePools::new(self.section, &self.sizes)?,
+            batch: Batch::new(self.sizes.options()),
+            errors: ErrorBuffer::new(),
+        };
+        Ok(memory)
+    }
+
+    /// Where a result lies in the outputs' region, and its row length.
+    fn result(&self, kind: OutputKind) -> Option<(u64, u64)> {
+        let value = self.section.output(kind)?;
+        let place = self.memory.places[value].filter(|place| place.region == Region::Outputs)?;
+        Some((
+            place.offset,
+            self.section.values[value].shape.fixed_elements(),
+        ))
+    }
 }
 
 /// The pointers of one phase, in the order of the nodes.
@@ -131,13 +124,6 @@ fn steps(section: &Section, choices: &[Choice], bound: &[Bound], phase: Phase) -
 
 fn step_name(node: &Node) -> (String, u32) {
     (format!("{}@{}", node.operation, node.version), node.layer)
-}
-
-/// Where a result lies in the outputs' region, and its row length.
-fn result(section: &Section, plan: &Plan, kind: OutputKind) -> Option<(u64, u64)> {
-    let value = section.output(kind)?;
-    let place = plan.memory.places[value].filter(|place| place.region == Region::Outputs)?;
-    Some((place.offset, section.values[value].shape.fixed_elements()))
 }
 
 /// The addresses of everything that steps work on.

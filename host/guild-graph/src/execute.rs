@@ -12,9 +12,10 @@ use crate::call::ExecuteFn;
 use crate::error_buffer::ErrorBuffer;
 use crate::instance::Bound;
 use crate::parallel::ParallelFor;
-use crate::report::{Phase, PlanReport, ProviderIdentity};
+use crate::report::{OperationTime, Phase, PlanReport, ProviderIdentity};
 use crate::shape::Dim;
 use crate::state::StatePools;
+use crate::timing::{StepTimes, Unwatched, Watch};
 
 /// A model that is ready to run: instances, memory, and for each phase an array of steps.
 ///
@@ -40,6 +41,8 @@ pub(crate) struct Parts {
     pub(crate) nodes: Vec<(String, u32)>,
     pub(crate) report: PlanReport,
     pub(crate) memory: Memory,
+    /// Where the steps of each phase are timed; `None` where they aren't.
+    pub(crate) times: Option<[StepTimes; Phase::ALL.len()]>,
     pub(crate) model: Arc<dyn ModelSource>,
     pub(crate) par: ParallelFor,
 }
@@ -48,10 +51,24 @@ pub(crate) struct Parts {
 pub(crate) struct Memory {
     pub(crate) arena: AlignedBuffer,
     pub(crate) outputs: AlignedBuffer,
+    pub(crate) persist_scratch: AlignedBuffer,
     pub(crate) call_scratch: AlignedBuffer,
     pub(crate) states: StatePools,
     pub(crate) batch: Batch,
     pub(crate) errors: ErrorBuffer,
+}
+
+impl Memory {
+    /// Every region that was reserved in pages of its own.
+    fn buffers(&mut self) -> impl Iterator<Item = &mut AlignedBuffer> {
+        let regions = [
+            &mut self.arena,
+            &mut self.outputs,
+            &mut self.persist_scratch,
+            &mut self.call_scratch,
+        ];
+        regions.into_iter().chain(self.states.buffers())
+    }
 }
 
 /// One entry of the array that a pass walks over.
@@ -98,6 +115,35 @@ pub struct StepError {
     pub text: String,
 }
 
+/// Calls the steps in order, those without rows left out, until one fails: then its number and status.
+#[inline(always)]
+fn walk<W: Watch>(
+    steps: &[Step],
+    [rows, outputs]: [u64; 2],
+    watch: &mut W,
+) -> Result<(), (usize, guild_status)> {
+    watch.begin();
+    for (number, step) in steps.iter().enumerate() {
+        let count = if step.outputs { outputs } else { rows };
+        if count == 0 {
+            continue;
+        }
+        // SAFETY:
+        // - `function` and `inst` belong together and are alive: `bound` owns the instance, and the
+        //   package stays mapped (`PluginTable::new`).
+        // - `exec` and all that it points to are owned by `bound` and `memory`, or kept alive by
+        //   `model` and `par`; the batch's numbers were checked by `Batch`.
+        // - The one caller, `BoundPlan::run`, has the plan by `&mut`, which makes this the only call on
+        //   the instance (`[inst]`) and keeps the host from touching the memory meanwhile.
+        let status = unsafe { (step.function)(step.inst, step.exec) };
+        if status != GUILD_STATUS_OK {
+            return Err((number, status));
+        }
+        watch.ran(number, count);
+    }
+    Ok(())
+}
+
 impl BoundPlan {
     pub(crate) fn new(parts: Parts) -> BoundPlan {
         BoundPlan { parts }
@@ -109,28 +155,55 @@ impl BoundPlan {
     /// # Errors
     /// [`StepError`] for the first step that fails; the ones after it don't run.
     pub fn run(&mut self, phase: Phase) -> Result<(), Box<StepError>> {
-        let Parts { steps, memory, .. } = &mut self.parts;
+        let Parts {
+            steps,
+            memory,
+            times,
+            ..
+        } = &mut self.parts;
         memory.errors.clear();
         memory.batch.count_call();
-        let (rows, outputs) = (memory.batch.rows(), memory.batch.outputs());
-        for (number, step) in steps[phase.index()].iter().enumerate() {
-            let count = if step.outputs { outputs } else { rows };
-            if count == 0 {
-                continue;
-            }
-            // SAFETY:
-            // - `function` and `inst` belong together and are alive: `bound` owns the instance, and the
-            //   package stays mapped (`PluginTable::new`).
-            // - `exec` and all that it points to are owned by `bound` and `memory`, or kept alive by
-            //   `model` and `par`; the batch's numbers were checked by `Batch`.
-            // - `&mut self` makes this the only call on the instance (`[inst]`) and keeps the host from
-            //   touching the memory meanwhile.
-            let status = unsafe { (step.function)(step.inst, step.exec) };
-            if status != GUILD_STATUS_OK {
-                return Err(Box::new(self.failure(number, phase, status)));
-            }
+        let counts = [memory.batch.rows(), memory.batch.outputs()];
+        let steps = &steps[phase.index()];
+        let ran = match times {
+            None => walk(steps, counts, &mut Unwatched),
+            Some(times) => walk(steps, counts, &mut times[phase.index()]),
+        };
+        ran.map_err(|(number, status)| Box::new(self.failure(number, phase, status)))
+    }
+
+    /// Times every step of the passes that follow, from zero; or no longer.
+    pub fn time_steps(&mut self, on: bool) {
+        let parts = &mut self.parts;
+        parts.times =
+            on.then(|| Phase::ALL.map(|phase| StepTimes::new(parts.steps[phase.index()].len())));
+    }
+
+    /// What each operation and implementation has taken in a phase since [`BoundPlan::time_steps`],
+    /// the longest first; empty where nothing was timed.
+    #[must_use]
+    pub fn operation_times(&self, phase: Phase) -> Vec<OperationTime> {
+        let Some(times) = &self.parts.times else {
+            return Vec::new();
+        };
+        let mut operations: Vec<OperationTime> = Vec::new();
+        let times = times[phase.index()].steps.iter().enumerate();
+        for (number, time) in times.filter(|(_, time)| time.calls > 0) {
+            let (operation, provider) = self.step_identity(phase, number);
+            let known = operations
+                .iter()
+                .position(|known| known.operation == operation && known.provider == provider);
+            let place = known.unwrap_or_else(|| {
+                operations.push(OperationTime::new(operation, provider));
+                operations.len() - 1
+            });
+            let sum = &mut operations[place];
+            sum.calls += time.calls;
+            sum.rows += time.rows;
+            sum.seconds += time.time.as_secs_f64();
         }
-        Ok(())
+        operations.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+        operations
     }
 
     /// The batch of the next call.
@@ -167,6 +240,21 @@ impl BoundPlan {
         self.parts.logits.map_or(0, |(_, length)| length as usize)
     }
 
+    /// Spends all memory that the plan reserved now, so that the first passes don't stop for it, and
+    /// too little of it is known before they begin. What it holds stays.
+    pub fn touch(&mut self) {
+        for buffer in self.parts.memory.buffers() {
+            buffer.touch();
+        }
+    }
+
+    /// Bytes that are reserved for values, outputs, states and scratch: what the report's
+    /// `reserved_bytes` said before binding.
+    pub fn reserved_bytes(&mut self) -> u64 {
+        let buffers = self.parts.memory.buffers();
+        buffers.map(|buffer| buffer.reserved_bytes()).sum()
+    }
+
     /// What was decided, scratch included.
     #[must_use]
     pub fn report(&self) -> &PlanReport {
@@ -196,14 +284,19 @@ impl BoundPlan {
         found.unwrap_or(&[])
     }
 
-    fn failure(&self, number: usize, phase: Phase, status: guild_status) -> StepError {
+    /// Operation with its version, and the provider, of a step.
+    fn step_identity(&self, phase: Phase, number: usize) -> (String, ProviderIdentity) {
         let step = &self.parts.steps[phase.index()][number];
         let candidate = &self.parts.bound[step.bound as usize].candidate;
-        let (operation, layer) = self.parts.nodes[number].clone();
+        (self.parts.nodes[number].0.clone(), candidate.identity())
+    }
+
+    fn failure(&self, number: usize, phase: Phase, status: guild_status) -> StepError {
+        let (operation, provider) = self.step_identity(phase, number);
         StepError {
-            provider: candidate.identity(),
+            provider,
             operation,
-            layer,
+            layer: self.parts.nodes[number].1,
             status,
             text: self.parts.memory.errors.text(),
         }

@@ -19,20 +19,42 @@ use crate::request::Request;
 use crate::shape::Dim;
 use crate::sizes::Sizes;
 
-/// An instance with its scratch laid out; not yet prepared.
+/// An instance with its scratch laid out; not yet prepared, and without memory.
 pub(crate) struct Created {
     node: usize,
     candidate: Candidate,
     instance: Instance,
     scratch: Vec<ScratchPlace>,
     /// Scratch that only this instance uses.
-    persist: Option<AlignedBuffer>,
-    /// Bytes of `persist`.
+    persist: Extent,
+    /// Where that scratch starts in the region of all instances; set by [`Scratch::add`].
+    persist_at: u64,
+    /// Scratch that all instances share.
+    call: Extent,
+}
+
+/// The scratch of a plan's instances: one region that keeps what each has for itself side by side,
+/// and one that all of them use in turn. Both begin at a page, the most alignment of a slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scratch {
+    /// Bytes of the first region.
     pub(crate) persist_bytes: u64,
-    /// Bytes of the scratch that all instances share.
+    /// Bytes of the second.
     pub(crate) call_bytes: u64,
-    /// Alignment of that scratch.
-    pub(crate) call_align: u64,
+}
+
+impl Scratch {
+    /// Makes room for an instance and tells it where its own scratch lies. A sum that overflows ends
+    /// at the largest number, which no system can reserve.
+    pub(crate) fn add(&mut self, created: &mut Created) {
+        let Extent { bytes, align } = created.persist;
+        if bytes > 0 {
+            let start = self.persist_bytes.checked_next_multiple_of(align);
+            created.persist_at = start.unwrap_or(u64::MAX);
+            self.persist_bytes = created.persist_at.saturating_add(bytes);
+        }
+        self.call_bytes = self.call_bytes.max(created.call.bytes);
+    }
 }
 
 /// Where a scratch buffer lies: bytes from the start of its region.
@@ -47,6 +69,7 @@ pub(crate) struct Shared<'p> {
     pub(crate) section: &'p Section,
     pub(crate) sizes: &'p Sizes,
     pub(crate) addresses: &'p dyn Addresses,
+    pub(crate) persist_scratch: &'p AlignedBuffer,
     pub(crate) call_scratch: &'p AlignedBuffer,
     pub(crate) batch: *const guild_batch,
     pub(crate) par: *const guild_par,
@@ -62,13 +85,12 @@ pub(crate) struct Bound {
     /// The rest is what `exec` points to.
     _arguments: Arguments,
     _scratch: FixedTable<*mut c_void>,
-    _persist: Option<AlignedBuffer>,
     pub(crate) candidate: Candidate,
 }
 
 impl Created {
-    /// Makes an instance for `phase`, the first that the provider was chosen for, and reserves the
-    /// scratch that is its own.
+    /// Makes an instance for `phase`, the first that the provider was chosen for, and asks what scratch
+    /// it needs.
     pub(crate) fn new(
         number: usize,
         node: &Node,
@@ -84,21 +106,22 @@ impl Created {
             .map_err(failed)?;
         let slots = instance.scratch(request.bounds()).map_err(failed)?;
         let layout = lay_out(&slots).map_err(failed)?;
-        let what = "the scratch of an operation";
-        let persist = match layout.persist.bytes {
-            0 => None,
-            bytes => Some(AlignedBuffer::zeroed(what, bytes, layout.persist.align)?),
-        };
         Ok(Created {
             node: number,
             candidate: candidate.clone(),
             instance,
             scratch: layout.places,
-            persist,
-            persist_bytes: layout.persist.bytes,
-            call_bytes: layout.call.bytes,
-            call_align: layout.call.align,
+            persist: layout.persist,
+            persist_at: 0,
+            call: layout.call,
         })
+    }
+
+    /// Bytes of the tables that [`Created::prepare`] makes for `node`.
+    pub(crate) fn table_bytes(&self, node: &Node) -> u64 {
+        let own = size_of::<Bound>() + size_of::<guild_exec>();
+        let pointers = self.scratch.len() * size_of::<*mut c_void>();
+        Arguments::bytes(node) + (own + pointers) as u64
     }
 
     /// Builds the argument block and prepares the instance.
@@ -107,10 +130,7 @@ impl Created {
         let arguments = Arguments::new(shared.section, node, shared.sizes, shared.addresses);
         let scratch = self.scratch.iter().map(|place| match place {
             ScratchPlace::Call(offset) => shared.call_scratch.at(*offset),
-            ScratchPlace::Persist(offset) => self
-                .persist
-                .as_ref()
-                .map_or(core::ptr::null_mut(), |own| own.at(*offset)),
+            ScratchPlace::Persist(offset) => shared.persist_scratch.at(self.persist_at + *offset),
         });
         let scratch = FixedTable::new(scratch.collect());
         let exec = FixedTable::new(vec![exec(node, &arguments, &scratch, shared)]);
@@ -123,7 +143,6 @@ impl Created {
             exec,
             _arguments: arguments,
             _scratch: scratch,
-            _persist: self.persist,
             candidate: self.candidate,
         })
     }

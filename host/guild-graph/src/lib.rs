@@ -2,8 +2,9 @@
 //!
 //! A runner describes a model as a graph; the host checks it, plans it and binds it:
 //! - [`describe()`] chooses a runner and checks what it describes: names, shapes, formats, states.
-//! - [`plan()`] asks the packages for each operation in each phase, and says why the others lost.
-//! - [`bind()`] makes instances, reserves memory, builds the argument blocks.
+//! - [`plan()`] asks the packages for each operation in each phase, says why the others lost, makes
+//!   instances, and counts the memory that everything will take.
+//! - [`Plan::bind`] reserves the memory and builds the argument blocks; [`bind()`] does both.
 //! - [`BoundPlan::run`] is one pass over an array of bound pointers.
 //!
 //! This crate opens no library and knows no architecture and no device: it is handed a [`Registry`] and
@@ -42,6 +43,8 @@ mod select;
 pub mod shape;
 mod sizes;
 mod state;
+mod timing;
+mod traffic;
 mod weights;
 
 pub use batch::{Batch, BatchError, SequenceRows};
@@ -54,9 +57,9 @@ pub use execute::{BoundPlan, StepError};
 pub use graph::Graph;
 pub use options::{BindOptions, KvFormat};
 pub use parallel::ParallelFor;
-pub use plan::plan;
+pub use plan::{Plan, plan};
 pub use registry::{
     Candidate, PackageIdentity, PluginTable, Registry, RunnerCandidate, RunnerTable,
 };
-pub use report::{Phase, PlanReport, ProviderIdentity};
+pub use report::{OperationTime, Phase, PlanReport, ProviderIdentity};
 pub use state::StatePools;

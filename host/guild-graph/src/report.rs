@@ -226,6 +226,9 @@ impl RefusalReason {
 pub struct MemoryReport {
     /// Weights of the main section, each tensor once; in the model file's mapping.
     pub weights_bytes: u64,
+    /// What one decoded token reads of them: of an embedding's table one row, of stacked experts as
+    /// many as it is routed to, of every other weight all.
+    pub weights_read_bytes: u64,
     /// The arena that values share.
     pub arena_bytes: u64,
     /// Memory that the values would need without sharing.
@@ -236,6 +239,37 @@ pub struct MemoryReport {
     pub kv_bytes: u64,
     /// Recurrent states, snapshot slots included.
     pub state_bytes: u64,
-    /// Scratch of the providers; `None` before binding, when no instance can be asked.
-    pub scratch_bytes: Option<u64>,
+    /// Scratch of the providers, as their instances asked for it.
+    pub scratch_bytes: u64,
+    /// Argument blocks and the batch table.
+    pub tables_bytes: u64,
+    /// What binding reserves for values, outputs, states and scratch, in whole pages.
+    pub reserved_bytes: u64,
+}
+
+/// What an operation has taken, with one implementation.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct OperationTime {
+    /// Operation with its version.
+    pub operation: String,
+    /// Who ran it.
+    pub provider: ProviderIdentity,
+    /// Calls of its steps.
+    pub calls: u64,
+    /// Rows of those calls together.
+    pub rows: u64,
+    /// Time of those calls together.
+    pub seconds: f64,
+}
+
+impl OperationTime {
+    pub(crate) fn new(operation: String, provider: ProviderIdentity) -> OperationTime {
+        OperationTime {
+            operation,
+            provider,
+            calls: 0,
+            rows: 0,
+            seconds: 0.0,
+        }
+    }
 }

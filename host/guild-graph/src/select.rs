@@ -67,6 +67,14 @@ impl Choice {
         Ok(choice)
     }
 
+    /// The distinct providers, each with the first phase that it was chosen for.
+    pub(crate) fn instances(&self) -> impl Iterator<Item = (&Candidate, Phase)> {
+        self.providers.iter().enumerate().map(|(index, provider)| {
+            let slot = self.by_phase.iter().position(|chosen| *chosen == index);
+            (provider, Phase::ALL[slot.unwrap_or(0)])
+        })
+    }
+
     /// Whether every chosen provider can write an output over an input.
     pub(crate) fn in_place(&self) -> bool {
         self.providers

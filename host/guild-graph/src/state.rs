@@ -29,7 +29,7 @@ impl StatePools {
                 StateKind::Append => "the KV pages of a state",
                 StateKind::Recurrent => "the slots of a recurrent state",
             };
-            let buffer = AlignedBuffer::zeroed(what, size.bytes(), 1)?;
+            let buffer = AlignedBuffer::zeroed(what, size.bytes())?;
             Ok(Pool {
                 kind: state.kind,
                 size,
@@ -63,6 +63,11 @@ impl StatePools {
                     .copy(from as usize * stride, to as usize * stride, stride);
             }
         }
+    }
+
+    /// The memory of each state.
+    pub(crate) fn buffers(&mut self) -> impl Iterator<Item = &mut AlignedBuffer> {
+        self.pools.iter_mut().map(|pool| &mut pool.buffer)
     }
 
     /// The first page or slot of a state.

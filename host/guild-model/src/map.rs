@@ -77,6 +77,17 @@ impl MappedFile {
         &self.map
     }
 
+    /// Takes every page that was read so far out of this process's memory; what is read again is mapped again.
+    pub(crate) fn release(&mut self) {
+        #[cfg(unix)]
+        // SAFETY: The duty is that no slice of the map is in use, which `&mut self` ensures. Nothing is lost: the map is
+        // read-only, so its pages are the file's own.
+        drop(unsafe {
+            self.map
+                .unchecked_advise(memmap2::UncheckedAdvice::DontNeed)
+        });
+    }
+
     /// Refuses a file whose length or modification time is not what it was at opening, or that the map is not as long
     /// as. One system call.
     pub(crate) fn check_unchanged(&self) -> Result<(), ModelError> {

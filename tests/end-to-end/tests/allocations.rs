@@ -1,7 +1,7 @@
 //! The token loop allocates nothing: `malloc` and its kin, `mmap` and `dlsym` are taken over by this
 //! executable, so that calls from the host and from loaded plugins are seen alike.
 
-use guild_cli::args::{KvFormat, ModelArgs};
+use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs};
 use guild_cli::output::Output;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_end_to_end::{CPU, FirstParty, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, root};
@@ -199,7 +199,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
         model: root().join(model),
         threads: Some(2),
         context: None,
-        batch: 16,
+        memory: MemoryArgs::default(),
         kv: KvFormat::F16,
         external_only: true,
         no_builtin_cpu: false,

@@ -1,6 +1,6 @@
 //! Arguments of `guild logits`.
 
-use super::ModelArgs;
+use super::{ModelArgs, PassArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -10,6 +10,9 @@ pub struct LogitsArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
+    /// How much goes through at once.
+    #[command(flatten)]
+    pub pass: PassArgs,
     /// Token ids, such as `1,2,3`.
     #[arg(long, value_name = "IDS", value_delimiter = ',', required = true)]
     pub ids: Vec<u32>,

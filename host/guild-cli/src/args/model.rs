@@ -1,5 +1,6 @@
 //! How a model is opened: shared by all commands that run or plan one.
 
+use super::MemoryArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -24,9 +25,9 @@ pub struct ModelArgs {
     /// `plan`.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub context: Option<u64>,
-    /// Rows in one pass of a prompt.
-    #[arg(short, long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u64).range(1..=65_536))]
-    pub batch: u64,
+    /// What it may take of memory.
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Format of the KV cache.
     #[arg(long, value_enum, default_value_t = KvFormat::F16)]
     pub kv: KvFormat,

@@ -1,6 +1,6 @@
 //! Arguments of `guild perplexity`.
 
-use super::ModelArgs;
+use super::{ModelArgs, PassArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -10,6 +10,9 @@ pub struct PerplexityArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
+    /// How much goes through at once.
+    #[command(flatten)]
+    pub pass: PassArgs,
     /// Text file (UTF-8).
     #[arg(short, long, value_name = "FILE")]
     pub file: PathBuf,

@@ -1,6 +1,6 @@
 //! Arguments of `guild run`.
 
-use super::{ModelArgs, SamplingArgs};
+use super::{ModelArgs, PassArgs, SamplingArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -10,6 +10,9 @@ pub struct RunArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
+    /// How much goes through at once.
+    #[command(flatten)]
+    pub pass: PassArgs,
     /// Prompt text; without any prompt it is read from standard input.
     #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["file", "prompt_ids"])]
     pub prompt: Option<String>,

@@ -1,117 +1,123 @@
 //! `guild bench`: measures prefill and decode speed.
 
+mod case;
+mod operations;
+mod rates;
+mod result;
+mod table;
+
 use crate::args::BenchArgs;
-use crate::failure::Outcome;
-use crate::measure::{milliseconds, per_second};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::measure::peak_rss_bytes;
+use crate::memory::size::ByteSize;
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size};
-use guild_engine::{Engine, Session};
-use serde_json::{Value, json};
+use case::{Case, cases};
+use guild_engine::Engine;
+use indicatif::ProgressBar;
+use rates::Rates;
+use result::CaseResult;
+use serde_json::json;
 use std::path::Path;
-use std::time::Instant;
 
-/// Runs each test once to warm up, then `-r` times.
+/// Runs each case once to warm up, then `-r` times, with one engine for each `-b`.
 pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let context = args
-        .model
-        .context
-        .unwrap_or((args.prompt).max(args.tokens + 1).max(1));
+    let cases = cases(args);
+    if cases.is_empty() {
+        return Err(Failure::new(Exit::Usage, "there is nothing to measure")
+            .hint("give prompt tokens with -p, tokens to generate with -n, or both"));
+    }
+    let context = context(args, &cases)?;
     let model = OpenModel::open(&args.model, context, data_dir, output)?;
-    let rows = args.model.batch.min(args.prompt.max(1));
-    let mut engine = model.engine(Size {
-        rows,
-        outputs: 1,
-        context,
-    })?;
+    let repetitions =
+        u64::from(args.repetitions) + u64::from(!args.no_warmup) + u64::from(args.ops);
+    let progress = output.progress(
+        (args.batch.len() * cases.len()) as u64 * repetitions,
+        "repetitions",
+    );
     let mut results = Vec::new();
-    if args.prompt > 0 {
-        let rates = measure(args, "prefill", output, || {
-            prefill(&mut engine, args.prompt)
+    let mut planned_bytes = 0;
+    output.data_beside(&progress, result::header(args.format))?;
+    for batch in &args.batch {
+        let longest = cases.iter().map(Case::longest_prefill).max();
+        let planned = model.plan(Size {
+            rows: (*batch).min(longest.unwrap_or(1)).max(1),
+            outputs: 1,
+            context,
         })?;
-        results.push(result(
-            &format!("pp{}", args.prompt),
-            model.threads,
-            rates,
-            output,
-        )?);
+        planned_bytes = planned.memory().total_bytes.max(planned_bytes);
+        let read_bytes = planned.report().memory.weights_read_bytes;
+        let mut engine = planned.load(output)?;
+        for case in &cases {
+            let rates = measure(args, case, &mut engine, &progress)?;
+            let operations = if args.ops {
+                let times = operations::time(case, &mut engine)?;
+                progress.inc(1);
+                times
+            } else {
+                Vec::new()
+            };
+            let result =
+                CaseResult::new(*case, *batch, model.threads, rates, read_bytes, operations);
+            output.data_beside(&progress, result.line(args.format))?;
+            results.push(result);
+        }
     }
-    if args.tokens > 0 {
-        let rates = measure(args, "decode", output, || decode(&mut engine, args.tokens))?;
-        results.push(result(
-            &format!("tg{}", args.tokens),
-            model.threads,
-            rates,
-            output,
-        )?);
+    progress.finish_and_clear();
+    for result in results
+        .iter()
+        .filter(|result| !result.operations.is_empty())
+    {
+        output.data(result.operations_table(args.format))?;
     }
-    output.object(json!({ "results": results, "packages": model.package_report() }))
+    let peak_bytes = peak_rss_bytes();
+    output.say(format!(
+        "peak memory {}, planned {}",
+        ByteSize(peak_bytes.unwrap_or(0)),
+        ByteSize(planned_bytes)
+    ));
+    output.object(json!({
+        "model": args.model.model,
+        "context": context,
+        "results": results,
+        "packages": model.package_report(),
+        "peak_rss_bytes": peak_bytes,
+        "planned_bytes": planned_bytes,
+    }))
+}
+
+/// Positions of the sequence: `-c`, or what the longest case needs. Too few are refused.
+fn context(args: &BenchArgs, cases: &[Case]) -> Outcome<u64> {
+    let needed = cases.iter().map(Case::positions).max().unwrap_or(1);
+    match args.model.context {
+        Some(context) if context < needed => {
+            let message =
+                format!("the longest test needs {needed} positions, the context has {context}");
+            Err(Failure::new(Exit::Usage, message)
+                .hint("raise the context with -c, or leave it out"))
+        }
+        Some(context) => Ok(context),
+        None => Ok(needed),
+    }
 }
 
 /// Tokens per second of each counted repetition.
 fn measure(
     args: &BenchArgs,
-    what: &'static str,
-    output: Output,
-    mut once: impl FnMut() -> Outcome<f64>,
-) -> Outcome<Vec<f64>> {
-    let progress = output.progress(u64::from(args.repetitions), what);
-    once()?;
-    let mut rates = Vec::new();
-    for _ in 0..args.repetitions {
-        rates.push(once()?);
+    case: &Case,
+    engine: &mut Engine,
+    progress: &ProgressBar,
+) -> Outcome<Rates> {
+    if !args.no_warmup {
+        case.run(engine, |_| {})?;
         progress.inc(1);
     }
-    progress.finish_and_clear();
-    Ok(rates)
-}
-
-fn prefill(engine: &mut Engine, tokens: u64) -> Outcome<f64> {
-    let prompt = ids(engine, tokens);
-    let started = Instant::now();
-    let session = prefill_once(engine, &prompt)?;
-    let rate = per_second(prompt.len(), milliseconds(started));
-    engine.release(session);
-    Ok(rate)
-}
-
-/// Decode from an empty context but for one token; the tokens are fixed, so that routing is too.
-fn decode(engine: &mut Engine, tokens: u64) -> Outcome<f64> {
-    let sequence = ids(engine, tokens + 1);
-    let mut session = prefill_once(engine, &sequence[..1])?;
-    let started = Instant::now();
-    for token in &sequence[1..] {
-        engine.decode(&mut session, *token)?;
+    let mut rates = Vec::new();
+    for _ in 0..args.repetitions {
+        let seconds = case.run(engine, |_| {})?;
+        rates.push(case.tokens_measured() as f64 / seconds);
+        progress.inc(1);
     }
-    let rate = per_second(sequence.len() - 1, milliseconds(started));
-    engine.release(session);
-    Ok(rate)
-}
-
-/// A session that holds `prompt`.
-fn prefill_once(engine: &mut Engine, prompt: &[u32]) -> Outcome<Session> {
-    let mut session = engine.start()?;
-    engine.prefill(&mut session, prompt, |_| {})?;
-    Ok(session)
-}
-
-/// Token ids spread over the vocabulary, the same in every run.
-fn ids(engine: &Engine, count: u64) -> Vec<u32> {
-    let vocabulary = engine.vocabulary().max(1) as u64;
-    (0..count)
-        .map(|i| ((i * 7_919 + 13) % vocabulary) as u32)
-        .collect()
-}
-
-fn result(test: &str, threads: u32, mut rates: Vec<f64>, output: Output) -> Outcome<Value> {
-    rates.sort_by(f64::total_cmp);
-    let (min, max) = (rates[0], rates[rates.len() - 1]);
-    let median = (rates[(rates.len() - 1) / 2] + rates[rates.len() / 2]) / 2.0;
-    output.data(format!(
-        "{test:<10} {threads} threads  median {median:.2}  min {min:.2}  max {max:.2} tokens/s"
-    ))?;
-    Ok(json!({
-        "test": test,
-        "threads": threads,
-        "tps": { "median": median, "min": min, "max": max },
-    }))
+    Ok(Rates::new(rates))
 }

@@ -19,7 +19,7 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
     let context = args.model.context.unwrap_or(ids.len() as u64);
     let model = OpenModel::open(&args.model, context, data_dir, output)?;
     not_the_model(&args.out, &model.file)?;
-    let rows = args.model.batch.min(ids.len() as u64);
+    let rows = args.pass.batch.min(ids.len() as u64);
     let mut engine = model.engine(Size {
         rows,
         outputs: rows,

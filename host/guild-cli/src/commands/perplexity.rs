@@ -145,7 +145,7 @@ impl Scorer {
         window: u64,
         vocabulary: u64,
     ) -> Outcome<Scorer> {
-        let rows = args.model.batch.min(window);
+        let rows = args.pass.batch.min(window);
         let outputs = (LOGITS_BYTES / (4 * vocabulary.max(1))).clamp(1, rows);
         let engine = model.engine(Size {
             rows,

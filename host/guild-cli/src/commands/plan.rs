@@ -1,34 +1,57 @@
-//! `guild plan`: shows who serves each step, and why the others lost.
+//! `guild plan`: shows what a model will take of memory and whether it fits, who serves each step, and
+//! why the others lost.
 
 use crate::args::PlanArgs;
 use crate::failure::Outcome;
+use crate::memory::fit::Fit;
+use crate::memory::plan::MemoryPlan;
+use crate::memory::size::ByteSize;
 use crate::output::Output;
-use crate::wiring::model::{OpenModel, Size};
+use crate::wiring::model::{OpenModel, Size, open_file};
+use crate::wiring::planned::PlannedModel;
 use guild_graph::PlanReport;
 use guild_graph::report::StepReport;
+use guild_model::{ModelSource, Tokenizer};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Positions of the planned sequence where `-c` is absent.
 const CONTEXT_DEFAULT: u64 = 4096;
 
-/// Plans without binding and prints the report.
+/// Plans without loading and prints the report. A model that doesn't fit is an answer, not a failure.
 pub fn run(args: &PlanArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let context = args.model.context.unwrap_or(CONTEXT_DEFAULT);
-    let model = OpenModel::open(&args.model, context, data_dir, output)?;
-    let rows = args.model.batch.min(context);
-    let report = model.plan(Size {
+    let file = open_file(&args.model)?;
+    // A run has a tokenizer in memory, so it counts here too.
+    let tokenizer = Tokenizer::from_metadata(file.metadata());
+    let model = OpenModel::describe(file, &args.model, context, data_dir, output)?;
+    let rows = args.pass.batch.min(context);
+    let planned = model.plan(Size {
         rows,
         outputs: 1,
         context,
     })?;
-    print(&report, output)?;
-    output.object(json!({ "model": args.model.model, "context": context, "plan": report }))
+    drop(tokenizer);
+    print(args, context, &planned, output)?;
+    output.object(json!({
+        "model": args.model.model,
+        "context": context,
+        "batch": rows,
+        "threads": model.threads,
+        "plan": planned.report(),
+        "memory": planned.memory(),
+        "fit": planned.fit(),
+    }))
 }
 
-fn print(report: &PlanReport, output: Output) -> Outcome<()> {
+fn print(args: &PlanArgs, context: u64, planned: &PlannedModel<'_>, output: Output) -> Outcome<()> {
+    let report = planned.report();
     let runner = &report.runner;
-    output.data(format!("runner {} of {}", runner.id, runner.package))?;
+    output.data(format!("runner   {} of {}", runner.id, runner.package))?;
+    for package in packages(report) {
+        output.data(format!("package  {package}"))?;
+    }
     for section in &report.sections {
         let state = if section.planned {
             "planned"
@@ -36,25 +59,83 @@ fn print(report: &PlanReport, output: Output) -> Outcome<()> {
             "checked only"
         };
         output.data(format!(
-            "section {}: {} steps, {state}",
+            "section  {}: {} steps, {state}",
             section.name, section.nodes
         ))?;
     }
+    output.data(format!(
+        "\nmemory with a context of {context}, in passes of {} rows:",
+        args.pass.batch.min(context)
+    ))?;
+    print_memory(planned.memory(), output)?;
+    output.data("")?;
+    print_fit(planned.fit(), output)?;
+    if !args.steps {
+        return Ok(());
+    }
+    output.data("\nsteps:")?;
     for step in &report.steps {
         print_step(step, output)?;
     }
-    let memory = &report.memory;
-    output.data(format!(
-        "weights {} bytes, in the file's mapping",
-        memory.weights_bytes
-    ))?;
-    output.data(format!(
-        "values  {} bytes ({} without sharing)",
-        memory.arena_bytes, memory.values_bytes
-    ))?;
-    output.data(format!("outputs {} bytes", memory.outputs_bytes))?;
-    output.data(format!("kv      {} bytes", memory.kv_bytes))?;
-    output.data(format!("state   {} bytes", memory.state_bytes))
+    Ok(())
+}
+
+/// The packages that serve a step, each once.
+fn packages(report: &PlanReport) -> BTreeSet<String> {
+    let phases = report.steps.iter().flat_map(|step| &step.phases);
+    phases
+        .map(|phase| phase.chosen.package.to_string())
+        .collect()
+}
+
+fn print_memory(memory: &MemoryPlan, output: Output) -> Outcome<()> {
+    for (name, bytes) in memory.parts() {
+        print_bytes(name, bytes, output)?;
+    }
+    print_bytes("total", memory.total_bytes, output)?;
+    let types = memory.weights_by_type.iter().map(|one| {
+        format!(
+            "{} in {} x {}",
+            ByteSize(one.bytes),
+            one.tensors,
+            one.type_name
+        )
+    });
+    let types: Vec<String> = types.collect();
+    output.data(format!("  weights: {}", types.join(", ")))?;
+    if memory.weights_by_file.len() < 2 {
+        return Ok(());
+    }
+    for file in &memory.weights_by_file {
+        let (size, path) = (ByteSize(file.bytes), file.path.display());
+        output.data(format!("  {size} in {} tensors of {path}", file.tensors))?;
+    }
+    Ok(())
+}
+
+fn print_bytes(name: &str, bytes: u64, output: Output) -> Outcome<()> {
+    let short = ByteSize(bytes).to_string();
+    output.data(format!("  {name:<32} {bytes:>16}  {short:>10}"))
+}
+
+fn print_fit(fit: &Fit, output: Output) -> Outcome<()> {
+    for check in &fit.checks {
+        output.data(format!(
+            "  {} of {} under {}: {}",
+            ByteSize(check.needed_bytes),
+            ByteSize(check.available_bytes),
+            check.limit.name(),
+            if check.fits { "fits" } else { "doesn't fit" }
+        ))?;
+    }
+    let verdict = match (fit.fits, fit.largest_context) {
+        (true, _) => "it fits".to_owned(),
+        (false, Some(context)) => {
+            format!("it doesn't fit; the largest context that would is {context}")
+        }
+        (false, None) => "it doesn't fit, with any context".to_owned(),
+    };
+    output.data(verdict)
 }
 
 fn print_step(step: &StepReport, output: Output) -> Outcome<()> {

@@ -32,7 +32,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     let context = context(args, prompt.len() as u64)?;
     let model = OpenModel::describe(Arc::clone(&file), &args.model, context, data_dir, output)?;
     let mut engine = model.engine(Size {
-        rows: args.model.batch.min(prompt.len() as u64),
+        rows: args.pass.batch.min(prompt.len() as u64),
         outputs: 1,
         context,
     })?;

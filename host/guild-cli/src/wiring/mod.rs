@@ -3,6 +3,8 @@
 pub mod abi_identity;
 pub mod builtins;
 pub mod model;
+pub mod planned;
+mod prefetch;
 #[expect(unsafe_code, reason = "hands the loader's tables to the graph")]
 pub mod registry;
 pub mod sampling;

@@ -1,16 +1,19 @@
 //! From a model file and arguments to an engine.
 
-use crate::args::{KvFormat, ModelArgs};
+use crate::args::{KvFormat, MemoryArgs, ModelArgs};
 use crate::data_dir::existing_store;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
+use crate::memory::process::ProcessMemory;
 use crate::output::Output;
 use crate::wiring::builtins::load_options;
+use crate::wiring::planned::PlannedModel;
 use crate::wiring::registry::GraphRegistry;
-use guild_engine::{Engine, EngineError, ThreadPool, allowed_workers, parallel_for};
-use guild_graph::{BindOptions, Described, PlanReport};
+use guild_engine::{Engine, allowed_workers};
+use guild_graph::{BindOptions, Described};
 use guild_loader::{LoadedPackages, RegisteredPackage, load_builtins, load_enabled};
 use guild_model::{GgufFile, ModelSource};
 use serde_json::{Value, json};
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +27,10 @@ pub struct OpenModel {
     pub threads: u32,
     described: Described,
     kv_format: guild_graph::KvFormat,
+    memory: MemoryArgs,
+    /// What the process had when the model was first planned: before any weight was read.
+    before: OnceCell<ProcessMemory>,
+    output: Output,
 }
 
 /// Rows, outputs and positions that an engine is sized for.
@@ -84,35 +91,26 @@ impl OpenModel {
             threads,
             described,
             kv_format,
+            memory: args.memory.clone(),
+            before: OnceCell::new(),
+            output,
         })
     }
 
-    /// Binds the model: instances, memory, threads.
+    /// Plans the model, refuses it where it doesn't fit, and loads it.
     pub fn engine(&self, size: Size) -> Outcome<Engine> {
-        let options = self.bind_options(size);
-        let pool = ThreadPool::new(self.threads)
-            .map_err(|source| Failure::from(EngineError::Threads { source }))?;
-        let model: Arc<dyn ModelSource> = Arc::<GgufFile>::clone(&self.file);
-        let plan = guild_graph::bind(
-            &self.described,
-            model,
-            &GraphRegistry(&self.packages),
-            &options,
-            parallel_for(&Arc::new(pool)),
-        )?;
-        Ok(Engine::new(plan, options))
+        self.plan(size)?.load(self.output)
     }
 
-    /// Plans the model without binding it.
-    pub fn plan(&self, size: Size) -> Outcome<PlanReport> {
-        let registry = GraphRegistry(&self.packages);
+    /// Plans the model without loading it.
+    pub fn plan(&self, size: Size) -> Outcome<PlannedModel<'_>> {
         let options = self.bind_options(size);
-        Ok(guild_graph::plan(
-            &self.described,
-            &*self.file,
-            &registry,
-            &options,
-        )?)
+        let source: Arc<dyn ModelSource> = Arc::<GgufFile>::clone(&self.file);
+        let registry = GraphRegistry(&self.packages);
+        let plan = guild_graph::plan(&self.described, source, &registry, &options)?;
+        let before = self.before.get_or_init(ProcessMemory::now);
+        let file = Arc::clone(&self.file);
+        PlannedModel::new(plan, options, file, self.memory.clone(), before)
     }
 
     /// What each package has run so far, as its own counters say.

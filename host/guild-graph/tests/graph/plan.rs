@@ -1,5 +1,7 @@
 //! Who is chosen, why the others lost, and what memory the plan needs.
 
+use std::sync::Arc;
+
 use guild_abi::abi::*;
 use guild_graph::error::{ErrorCode, GraphError};
 use guild_graph::report::RefusalReason;
@@ -13,9 +15,11 @@ fn planned(
     plugins: Vec<&'static TestPlugin>,
     options: &BindOptions,
 ) -> Result<PlanReport, GraphError> {
-    let (model, registry) = (TestModel::new(), TestRegistry(plugins));
-    let described = describe(&model, &registry, options.max_positions)?;
-    plan(&described, &model, &registry, options)
+    let (model, registry) = (Arc::new(TestModel::new()), TestRegistry(plugins));
+    let described = describe(&*model, &registry, options.max_positions)?;
+    Ok(plan(&described, model, &registry, options)?
+        .report()
+        .clone())
 }
 
 fn small() -> BindOptions {
@@ -173,15 +177,16 @@ fn an_operation_that_nobody_knows_is_a_missing_provider() {
 }
 
 #[test]
-fn planning_makes_no_instance() {
+fn planning_makes_instances_and_ends_them_without_preparing_any() {
     let plugin = TestPlugin::new(whole).leak();
     planned(vec![plugin], &small()).unwrap();
     let log = plugin.log();
-    assert_eq!(log.len(), 15);
-    assert!(
-        log.iter().all(|line| line.starts_with("supports")),
-        "{log:?}"
+    let lines = |start: &str| log.iter().filter(|line| line.starts_with(start)).count();
+    assert_eq!(
+        (lines("supports"), lines("create"), lines("destroy")),
+        (15, 5, 5)
     );
+    assert_eq!(lines("prepare") + lines("execute"), 0, "{log:?}");
 }
 
 /// A chain of `n` additions; every value but the last is read once.
@@ -206,14 +211,15 @@ fn memory_is_counted_by_purpose_and_shared() {
     // A row is 16 bytes, a value of 8 rows 128; the logits are 8 rows of 16 bytes.
     let report = planned(vec![TestPlugin::new(chain::<6>).leak()], &small()).unwrap();
     let memory = report.memory;
-    assert_eq!(memory.weights_bytes, 64);
+    // Of the table one row a token.
+    assert_eq!((memory.weights_bytes, memory.weights_read_bytes), (64, 16));
     assert_eq!(memory.values_bytes, 13 * 128);
     assert_eq!(memory.outputs_bytes, 128);
     // The embedding, the running sum, the next term and the next sum.
     assert_eq!(memory.arena_bytes, 4 * 128);
     assert_eq!(
         (memory.kv_bytes, memory.state_bytes, memory.scratch_bytes),
-        (0, 0, None)
+        (0, 0, 0)
     );
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use guild_abi::abi::*;
 use guild_graph::error::ErrorCode;
 use guild_graph::{
-    BindOptions, BoundPlan, Candidate, GraphError, ParallelFor, Phase, SequenceRows, bind, describe,
+    BindOptions, BoundPlan, Candidate, GraphError, ParallelFor, Phase, SequenceRows, bind,
+    describe, plan,
 };
 
 use crate::model::{TestModel, embedding};
@@ -139,6 +140,30 @@ fn in_place_operations_give_the_same_numbers() {
 }
 
 #[test]
+fn timed_passes_count_each_operation_and_give_the_same_numbers() {
+    let mut plan = bound(vec![TestPlugin::new(whole).leak()]).unwrap();
+    assert!(plan.operation_times(Phase::Prefill).is_empty());
+    let logits = last(&mut plan, Phase::Prefill, 0, &[3, 2]);
+    plan.time_steps(true);
+    assert_eq!(last(&mut plan, Phase::Prefill, 0, &[3, 2]), expected(2, 3));
+    last(&mut plan, Phase::Prefill, 1, &[3, 2, 1]);
+    assert!(plan.operation_times(Phase::Decode).is_empty());
+    let times = plan.operation_times(Phase::Prefill);
+    assert_eq!(logits, expected(2, 1));
+    let find = |name: &str| times.iter().find(|one| one.operation == name).unwrap();
+    let embedding = find("guild.core.embedding@1");
+    assert_eq!((embedding.calls, embedding.rows), (2, 5));
+    assert_eq!(embedding.provider.implementation, "test.package.impl");
+    // The head runs on output rows alone.
+    assert_eq!(find("guild.core.select_rows@1").rows, 2);
+    assert!(times.iter().all(|one| one.seconds > 0.0));
+    assert!(times.is_sorted_by(|a, b| a.seconds >= b.seconds));
+    plan.time_steps(false);
+    last(&mut plan, Phase::Decode, 0, &[1]);
+    assert!(plan.operation_times(Phase::Decode).is_empty());
+}
+
+#[test]
 fn a_failing_step_is_named() {
     let mut plan = bound(vec![TestPlugin::new(whole).leak()]).unwrap();
     push(&mut plan, 0, 0, &[77]);
@@ -216,7 +241,7 @@ fn scratch_is_laid_out_once_and_aligned() {
     }
     .leak();
     let mut plan = bound(vec![plugin]).unwrap();
-    assert_eq!(plan.report().memory.scratch_bytes, Some(4104 + 10));
+    assert_eq!(plan.report().memory.scratch_bytes, 4104 + 10);
     last(&mut plan, Phase::Prefill, 0, &[1, 2]);
     last(&mut plan, Phase::Decode, 0, &[1]);
     let seen = plugin.seen.lock().unwrap();
@@ -291,6 +316,37 @@ fn absurd_scratch_is_refused() {
         ..slot(1, 1, 1)
     };
     fails_to_bind(with(vec![device]), "a memory space", incompatible);
+}
+
+#[test]
+fn binding_reserves_what_the_plan_said_and_touching_keeps_it() {
+    let scratch = vec![
+        slot(GUILD_SCRATCH_CALL, 5000, 1),
+        slot(GUILD_SCRATCH_PERSIST, 10, 64),
+    ];
+    let plugin = TestPlugin {
+        scratch,
+        ..TestPlugin::new(whole)
+    }
+    .leak();
+    let (model, registry) = (Arc::new(TestModel::new()), TestRegistry(vec![plugin]));
+    let described = describe(&*model, &registry, 300).unwrap();
+    let planned = plan(&described, model, &registry, &options()).unwrap();
+    let said = planned.report().memory;
+    assert_eq!(said.scratch_bytes, 5000 + 10);
+    let names: Vec<&str> = planned.weight_names().collect();
+    assert_eq!(names, ["table"]);
+    let mut bound = planned.bind(ParallelFor::none()).unwrap();
+    assert_eq!(bound.reserved_bytes(), said.reserved_bytes);
+    assert_eq!(bound.report().memory, said);
+    let logits = last(&mut bound, Phase::Prefill, 0, &[3, 2]);
+    bound.touch();
+    assert_eq!(bound.logits(), logits);
+    bound.batch_mut().clear();
+    push(&mut bound, 0, 2, &[1]);
+    bound.batch_mut().set_output_rows(&[0]).unwrap();
+    bound.run(Phase::Decode).unwrap();
+    assert_eq!(bound.logits(), expected(1, 2));
 }
 
 #[test]

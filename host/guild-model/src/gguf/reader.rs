@@ -182,8 +182,10 @@ fn open_one(
     path: &Path,
     name: Option<&ShardName>,
 ) -> Result<(MappedFile, Gguf, Option<Split>), ModelError> {
-    let map = MappedFile::open(path)?;
+    let mut map = MappedFile::open(path)?;
     let gguf = parse(map.bytes())?;
+    // The directory is copied by now, and it may be many megabytes.
+    map.release();
     let split = Split::of(&gguf)?;
     let stated = split.map(|split| (split.number + 1, split.count));
     let named = name.map(|name| (name.number, name.count));

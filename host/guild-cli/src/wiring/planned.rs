@@ -1,0 +1,88 @@
+//! A planned model: what it will take, whether that fits, and the step to an engine.
+
+use crate::args::MemoryArgs;
+use crate::failure::{Failure, Outcome};
+use crate::memory::fit::Fit;
+use crate::memory::plan::MemoryPlan;
+use crate::memory::process::ProcessMemory;
+use crate::output::Output;
+use crate::wiring::prefetch;
+use guild_engine::{Engine, EngineError, ThreadPool, parallel_for};
+use guild_graph::{BindOptions, Plan, PlanReport};
+use guild_model::GgufFile;
+use std::sync::Arc;
+
+/// A model that is planned and not loaded: no weight has been read, no memory reserved.
+pub struct PlannedModel<'m> {
+    plan: Plan<'m>,
+    options: BindOptions,
+    file: Arc<GgufFile>,
+    args: MemoryArgs,
+    memory: MemoryPlan,
+    fit: Fit,
+}
+
+impl<'m> PlannedModel<'m> {
+    /// Counts the memory of a plan that was made with these options, and compares it with the limits
+    /// of the process, which had `process` before anything was loaded.
+    pub fn new(
+        plan: Plan<'m>,
+        options: BindOptions,
+        file: Arc<GgufFile>,
+        args: MemoryArgs,
+        process: &ProcessMemory,
+    ) -> Outcome<PlannedModel<'m>> {
+        let memory = MemoryPlan::new(&plan, &options, &file, process)?;
+        let reserved_bytes = plan.report().memory.reserved_bytes;
+        let addresses = memory.addresses(process, &options, reserved_bytes);
+        let fit = Fit::new(&memory, addresses, &options, args.memory_limit, process);
+        Ok(PlannedModel {
+            plan,
+            options,
+            file,
+            args,
+            memory,
+            fit,
+        })
+    }
+
+    /// Who serves each step, and why the others lost.
+    pub fn report(&self) -> &PlanReport {
+        self.plan.report()
+    }
+
+    /// What it will take.
+    pub fn memory(&self) -> &MemoryPlan {
+        &self.memory
+    }
+
+    /// Whether that fits.
+    pub fn fit(&self) -> &Fit {
+        &self.fit
+    }
+
+    /// Reserves the memory, reads the weights, starts the threads.
+    ///
+    /// A model that doesn't fit is refused before anything of that, unless `--no-fit-check` is given.
+    /// Then nothing is read or spent ahead: that would only drive out what was read before.
+    pub fn load(self, output: Output) -> Outcome<Engine> {
+        if let Some(refusal) = self.fit.refusal(&self.memory, &self.options) {
+            if !self.args.no_fit_check {
+                return Err(refusal);
+            }
+            output.say(format!("warning: {}", refusal.message));
+        }
+        let ahead = self.fit.fits && !self.args.no_prefetch;
+        if ahead {
+            prefetch::weights(&*self.file, self.plan.weight_names(), output)?;
+        }
+        let pool = ThreadPool::new(self.options.workers)
+            .map_err(|source| Failure::from(EngineError::Threads { source }))?;
+        let plan = self.plan.bind(parallel_for(&Arc::new(pool)))?;
+        let mut engine = Engine::new(plan, self.options);
+        if ahead {
+            engine.touch();
+        }
+        Ok(engine)
+    }
+}
