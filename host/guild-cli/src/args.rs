@@ -1,9 +1,13 @@
 //! The command line, as clap reads it. One file a command; no behaviour here.
 
 mod bench;
+mod completions;
+mod config;
+mod global;
 mod inspect;
 mod kernel;
 mod logits;
+mod man;
 mod memory;
 mod model;
 mod pass;
@@ -13,13 +17,17 @@ mod run;
 mod sampling;
 
 pub use bench::{BenchArgs, PromptAndTokens, TableFormat};
+pub use completions::CompletionsArgs;
+pub use config::ConfigCommand;
+pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
     InstallArgs, KernelCommand, KeygenArgs, SignArgs, TrustAddArgs, TrustCommand, VerifyArgs,
 };
 pub use logits::LogitsArgs;
+pub use man::ManArgs;
 pub use memory::MemoryArgs;
-pub use model::{KvFormat, ModelArgs};
+pub use model::{KvFormat, ModelArgs, PACKAGES_HEADING};
 pub use pass::PassArgs;
 pub use perplexity::PerplexityArgs;
 pub use plan::PlanArgs;
@@ -27,24 +35,25 @@ pub use run::RunArgs;
 pub use sampling::SamplingArgs;
 
 use clap::{Parser, Subcommand};
-use std::path::PathBuf;
+
+/// First steps, below the help text.
+const EXAMPLES: &str = "Examples:
+  guild doctor                                               is this machine ready?
+  guild run model.gguf -p \"The capital of France is\" -n 8    generate text
+  guild plan model.gguf                                      who serves which step
+  guild kernel install package.gkernel                       install a signed package";
 
 /// Runs mixture-of-experts language models with signed kernel packages.
 #[derive(Debug, Parser)]
-#[command(name = "guild", version, arg_required_else_help = true)]
+#[command(name = "guild", version = crate::version::line(), arg_required_else_help = true)]
+#[command(before_help = EXAMPLES, after_help = "docs/cli.md lists the exit codes, docs/cli-reference.md all variables.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
-    /// Print one JSON object on stdout instead of text.
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Log more; twice for debugging. `GUILD_LOG` sets a filter instead.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
-    /// Folder that holds the package store.
-    #[arg(long, global = true, env = "GUILD_DATA_DIR", value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
+    /// Options that every command has.
+    #[command(flatten)]
+    pub global: GlobalArgs,
 }
 
 /// The commands.
@@ -65,4 +74,13 @@ pub enum Command {
     /// Sign, verify and install packages.
     #[command(subcommand)]
     Kernel(KernelCommand),
+    /// Look over everything that a run depends on, and say how to mend it.
+    Doctor,
+    /// Show settings and where they come from.
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Print a shell's completion script.
+    Completions(CompletionsArgs),
+    /// Write the manual pages.
+    Man(ManArgs),
 }

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use guild_abi::abi::{GUILD_STATUS_ERR_NOMEM_DEVICE, GUILD_STATUS_ERR_NOMEM_HOST, guild_status};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// A failure as people and scripts see it.
 #[derive(Debug)]
@@ -13,6 +13,8 @@ pub struct Failure {
     pub message: String,
     /// What to do next; empty when `message` says it.
     pub hint: String,
+    /// What stands beside it in the JSON object: the answer of a command that has one all the same.
+    pub fields: Map<String, Value>,
 }
 
 /// Result of a command.
@@ -25,6 +27,7 @@ impl Failure {
             exit,
             message: message.into(),
             hint: String::new(),
+            fields: Map::new(),
         }
     }
 
@@ -36,6 +39,15 @@ impl Failure {
     /// The same failure with a next step.
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = hint.into();
+        self
+    }
+
+    /// The same failure with an answer beside it.
+    #[must_use]
+    pub fn with_fields(mut self, fields: Value) -> Failure {
+        if let Value::Object(fields) = fields {
+            self.fields = fields;
+        }
         self
     }
 
@@ -52,13 +64,17 @@ impl Failure {
 
     /// The JSON object that stands on stdout.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut object = json!({
             "schema": 1,
             "ok": false,
             "code": self.exit.name(),
             "message": self.message,
             "hint": self.hint,
-        })
+        });
+        if let Value::Object(object) = &mut object {
+            object.extend(self.fields.clone());
+        }
+        object
     }
 }
 

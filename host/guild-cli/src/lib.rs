@@ -4,7 +4,9 @@
 
 pub mod args;
 pub mod commands;
+pub mod config;
 pub mod data_dir;
+pub mod doctor;
 pub mod exit;
 pub mod failure;
 pub mod log;
@@ -12,19 +14,28 @@ pub mod measure;
 pub mod memory;
 pub mod npy;
 pub mod output;
+pub mod progress;
+pub mod reference;
+pub mod start;
+pub mod system;
+pub mod version;
 pub mod wiring;
 
-use args::{Cli, Command, KernelCommand, TrustCommand};
+use args::{Cli, Command, ConfigCommand, KernelCommand, TrustCommand};
+use config::Settings;
 use exit::Exit;
 use failure::Outcome;
 use output::Output;
 
 /// Runs one command and returns how it ended; everything is printed by then.
-pub fn run(cli: &Cli) -> Exit {
+pub fn run(cli: &Cli, settings: &Settings) -> Exit {
     memory::process::resident_at_start_bytes();
-    let output = Output { json: cli.json };
-    log::start(cli.verbose);
-    match dispatch(cli, output) {
+    let output = Output::of(&cli.global);
+    let ended = log::start(&cli.global).and_then(|()| {
+        warn_of_unknown_variables(settings);
+        dispatch(cli, settings, output)
+    });
+    match ended {
         Ok(()) => Exit::Ok,
         Err(failure) => {
             output.failure(&failure);
@@ -33,8 +44,22 @@ pub fn run(cli: &Cli) -> Exit {
     }
 }
 
-fn dispatch(cli: &Cli, output: Output) -> Outcome<()> {
-    let data_dir = cli.data_dir.as_deref();
+/// A misspelt variable would have no effect, and nobody would know.
+fn warn_of_unknown_variables(settings: &Settings) {
+    for variable in settings.unknown_variables() {
+        let meant = variable
+            .suggestion
+            .map(|name| format!("; did you mean {name}?"));
+        tracing::warn!(
+            "nothing reads the variable {}{}",
+            variable.name,
+            meant.unwrap_or_default()
+        );
+    }
+}
+
+fn dispatch(cli: &Cli, settings: &Settings, output: Output) -> Outcome<()> {
+    let data_dir = cli.global.data_dir.as_deref();
     match &cli.command {
         Command::Run(args) => commands::run::run(args, data_dir, output),
         Command::Logits(args) => commands::logits::run(args, data_dir, output),
@@ -42,6 +67,10 @@ fn dispatch(cli: &Cli, output: Output) -> Outcome<()> {
         Command::Perplexity(args) => commands::perplexity::run(args, data_dir, output),
         Command::Inspect(args) => commands::inspect::run(args, output),
         Command::Plan(args) => commands::plan::run(args, data_dir, output),
+        Command::Doctor => commands::doctor::run(data_dir, settings, output),
+        Command::Config(ConfigCommand::Show) => commands::config_show::run(settings, output),
+        Command::Completions(args) => commands::completions::run(args, output),
+        Command::Man(args) => commands::man::run(args, output),
         Command::Kernel(command) => match command {
             KernelCommand::Keygen(args) => commands::kernel_keygen::run(args, output),
             KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),

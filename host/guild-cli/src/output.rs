@@ -1,22 +1,47 @@
 //! Where a command's words go: data to stdout, people's text to stderr, progress to a terminal only.
 
+use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::progress::Progress;
 use serde_json::{Map, Value};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 /// How a command reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     /// One JSON object on stdout instead of text.
     pub json: bool,
+    /// No sentences.
+    pub quiet: bool,
+    /// Progress of long work.
+    pub progress: bool,
 }
 
 impl Output {
-    /// A sentence for people, on stderr; nothing under `--json`.
+    /// JSON or text, with everything that belongs to it.
+    #[must_use]
+    pub fn new(json: bool) -> Output {
+        Output {
+            json,
+            quiet: false,
+            progress: !json,
+        }
+    }
+
+    /// As the command line says.
+    #[must_use]
+    pub fn of(args: &GlobalArgs) -> Output {
+        Output {
+            json: args.json,
+            quiet: args.quiet,
+            progress: !(args.json || args.quiet || args.no_progress),
+        }
+    }
+
+    /// A sentence for people, on stderr; nothing under `--json` and `--quiet`.
     pub fn say(self, line: impl AsRef<str>) {
-        if !self.json {
+        if !self.json && !self.quiet {
             write_stderr(&plain(line.as_ref()));
         }
     }
@@ -31,7 +56,7 @@ impl Output {
     }
 
     /// As [`Output::data`], with `progress` out of the way meanwhile.
-    pub fn data_beside(self, progress: &ProgressBar, line: impl AsRef<str>) -> Outcome<()> {
+    pub fn data_beside(self, progress: &Progress, line: impl AsRef<str>) -> Outcome<()> {
         progress.suspend(|| self.data(line))
     }
 
@@ -78,18 +103,13 @@ impl Output {
         }
     }
 
-    /// A progress bar over `total` steps; hidden unless stderr is a terminal.
-    pub fn progress(self, total: u64, what: &'static str) -> ProgressBar {
-        if self.json || !std::io::stderr().is_terminal() {
-            return ProgressBar::hidden();
+    /// Progress over `total` steps, on stderr.
+    #[must_use]
+    pub fn progress(self, total: u64, what: &'static str) -> Progress {
+        match self.progress {
+            true => Progress::new(total, what),
+            false => Progress::hidden(),
         }
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-        let plain_bar = "{msg} [{bar:32}] {pos}/{len} {elapsed}";
-        if let Ok(style) = ProgressStyle::with_template(plain_bar) {
-            bar.set_style(style);
-        }
-        bar.set_message(what);
-        bar
     }
 }
 

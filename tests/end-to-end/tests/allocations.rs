@@ -206,7 +206,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
         no_builtin_qwen: false,
         allow_reference,
     };
-    let output = Output { json: true };
+    let output = Output::new(true);
     let opened = OpenModel::open(&args, 300, Some(site.guild.data_dir()), output).unwrap();
     let mut engine = opened
         .engine(Size {

@@ -4,6 +4,9 @@ use super::MemoryArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
+/// Heading of the options that decide which packages run. A project's configuration file can't set them.
+pub const PACKAGES_HEADING: &str = "Packages";
+
 /// Format of the KV cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KvFormat {
@@ -32,15 +35,15 @@ pub struct ModelArgs {
     #[arg(long, value_enum, default_value_t = KvFormat::F16)]
     pub kv: KvFormat,
     /// Use installed packages only, no built-in ones.
-    #[arg(long)]
+    #[arg(long, help_heading = PACKAGES_HEADING)]
     pub external_only: bool,
     /// Leave out the built-in CPU kernels.
-    #[arg(long)]
+    #[arg(long, help_heading = PACKAGES_HEADING)]
     pub no_builtin_cpu: bool,
     /// Leave out the built-in Qwen runners.
-    #[arg(long)]
+    #[arg(long, help_heading = PACKAGES_HEADING)]
     pub no_builtin_qwen: bool,
     /// Let the slow reference package serve operations.
-    #[arg(long)]
+    #[arg(long, help_heading = PACKAGES_HEADING)]
     pub allow_reference: bool,
 }

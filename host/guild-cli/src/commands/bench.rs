@@ -12,10 +12,10 @@ use crate::failure::{Failure, Outcome};
 use crate::measure::peak_rss_bytes;
 use crate::memory::size::ByteSize;
 use crate::output::Output;
+use crate::progress::Progress;
 use crate::wiring::model::{OpenModel, Size};
 use case::{Case, cases};
 use guild_engine::Engine;
-use indicatif::ProgressBar;
 use rates::Rates;
 use result::CaseResult;
 use serde_json::json;
@@ -107,7 +107,7 @@ fn measure(
     args: &BenchArgs,
     case: &Case,
     engine: &mut Engine,
-    progress: &ProgressBar,
+    progress: &Progress,
 ) -> Outcome<Rates> {
     if !args.no_warmup {
         case.run(engine, |_| {})?;

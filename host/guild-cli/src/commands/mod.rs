@@ -1,6 +1,9 @@
 //! One file per command; each has a `run` that the dispatcher calls.
 
 pub mod bench;
+pub mod completions;
+pub mod config_show;
+pub mod doctor;
 pub mod inspect;
 pub mod kernel_active;
 pub mod kernel_install;
@@ -11,6 +14,7 @@ pub mod kernel_trust_add;
 pub mod kernel_trust_list;
 pub mod kernel_verify;
 pub mod logits;
+pub mod man;
 pub mod perplexity;
 pub mod plan;
 pub mod run;

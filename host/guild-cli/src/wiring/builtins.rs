@@ -20,6 +20,15 @@ pub fn load_options(args: &ModelArgs) -> LoadOptions {
     }
 }
 
+/// What to load to see whether everything loads.
+pub fn every_builtin() -> LoadOptions {
+    LoadOptions {
+        allow_reference: true,
+        builtins: linked(),
+        ..LoadOptions::default()
+    }
+}
+
 /// The plugins that Cargo features linked in.
 fn linked() -> Vec<Builtin> {
     vec![

@@ -1,0 +1,231 @@
+//! What can be set: the long options of the command line's definition.
+
+use crate::config::variables;
+use clap::builder::ValueParser;
+use clap::{Arg, ArgAction, Command};
+use std::any::TypeId;
+use std::path::PathBuf;
+
+/// The option that names a configuration file; a file can't set it.
+pub const CONFIG: &str = "config";
+/// The option that switches files off; a file can't set it.
+pub const NO_CONFIG: &str = "no-config";
+/// The table of the options that every command on a model has.
+const MODEL_TABLE: &str = "model";
+/// The groups that clap's derive makes of [`crate::args::ModelArgs`] and what belongs to it.
+const MODEL_GROUPS: [&str; 3] = ["ModelArgs", "MemoryArgs", "PassArgs"];
+/// Commands below this one work on the store and the trusted keys.
+const STORE_COMMAND: &str = "kernel";
+
+/// What values an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// On or off.
+    Flag,
+    /// How often it stands on the command line.
+    Count,
+    /// One value.
+    One,
+    /// Any number of values.
+    Many,
+}
+
+/// An option that variables and files can set.
+#[derive(Clone, Debug)]
+pub struct SettableOption {
+    /// The command's words, such as `kernel install`; empty for an option of every command.
+    pub command: String,
+    /// The long name, without the dashes.
+    pub name: String,
+    /// clap's name of it.
+    pub id: String,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The variable that sets it.
+    pub variable: String,
+    /// Its built-in values; none where it is unset.
+    pub defaults: Vec<String>,
+    /// Whether its value is a path; one in a file is relative to the file's folder.
+    pub is_path: bool,
+    /// Why a project's file must not set it, if so.
+    pub guarded: Option<&'static str>,
+    /// Whether the table `[model]` sets it too.
+    pub of_model: bool,
+    /// Whether files can set it.
+    pub in_files: bool,
+    parser: ValueParser,
+}
+
+impl SettableOption {
+    /// The tables of a file that can hold it; the more special one is last.
+    #[must_use]
+    pub fn tables(&self) -> Vec<String> {
+        let own = self.command.replace(' ', ".");
+        match self.of_model {
+            true => vec![MODEL_TABLE.to_owned(), own],
+            false => vec![own],
+        }
+    }
+
+    /// Its name with the command's, as messages show it.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match self.command.is_empty() {
+            true => self.name.clone(),
+            false => format!("{}.{}", self.command.replace(' ', "."), self.name),
+        }
+    }
+
+    /// Why clap would refuse `value`, if so.
+    #[must_use]
+    pub fn refuses(&self, value: &str) -> Option<String> {
+        if self.kind == Kind::Flag {
+            return None;
+        }
+        let argument = Arg::new("value")
+            .long(self.name.clone())
+            .action(ArgAction::Set)
+            .value_parser(self.parser.clone());
+        let command = Command::new("value")
+            .no_binary_name(true)
+            .disable_help_flag(true)
+            .arg(argument);
+        let error = command
+            .try_get_matches_from([format!("--{}={value}", self.name)])
+            .err()?
+            .to_string();
+        let first = error.lines().next().unwrap_or_default();
+        Some(first.strip_prefix("error: ").unwrap_or(first).to_owned())
+    }
+}
+
+/// Every option that can be set.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// In the order of the help texts.
+    pub options: Vec<SettableOption>,
+}
+
+impl Definition {
+    /// Reads the definition of a command line.
+    #[must_use]
+    pub fn of(command: &Command) -> Definition {
+        let mut options = Vec::new();
+        collect(command, "", &mut options);
+        Definition { options }
+    }
+
+    /// The names of the tables that files can have.
+    #[must_use]
+    pub fn tables(&self) -> Vec<String> {
+        let mut tables: Vec<String> = self
+            .in_files()
+            .flat_map(SettableOption::tables)
+            .filter(|table| !table.is_empty())
+            .collect();
+        tables.sort();
+        tables.dedup();
+        tables
+    }
+
+    /// The options that a key of a table sets, by index; none where the key is unknown.
+    #[must_use]
+    pub fn find(&self, table: &str, name: &str) -> Vec<usize> {
+        let sets = |option: &SettableOption| {
+            option.in_files && option.name == name && option.tables().iter().any(|t| t == table)
+        };
+        let options = self.options.iter().enumerate();
+        options
+            .filter(|(_, option)| sets(option))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
+    /// The keys that a table can have.
+    #[must_use]
+    pub fn keys(&self, table: &str) -> Vec<&str> {
+        self.in_files()
+            .filter(|option| option.tables().iter().any(|t| t == table))
+            .map(|option| option.name.as_str())
+            .collect()
+    }
+
+    fn in_files(&self) -> impl Iterator<Item = &SettableOption> {
+        self.options.iter().filter(|option| option.in_files)
+    }
+}
+
+/// The words of a command below another one.
+pub fn join(path: &str, name: &str) -> String {
+    match path.is_empty() {
+        true => name.to_owned(),
+        false => format!("{path} {name}"),
+    }
+}
+
+fn collect(command: &Command, path: &str, options: &mut Vec<SettableOption>) {
+    let model: Vec<&clap::Id> = command
+        .get_groups()
+        .filter(|group| MODEL_GROUPS.iter().any(|name| group.get_id() == name))
+        .flat_map(|group| group.get_args())
+        .collect();
+    for argument in command.get_arguments() {
+        let of_model = model.contains(&argument.get_id());
+        options.extend(settable(argument, path, of_model));
+    }
+    for below in command.get_subcommands() {
+        collect(below, &join(path, below.get_name()), options);
+    }
+}
+
+fn settable(argument: &Arg, command: &str, of_model: bool) -> Option<SettableOption> {
+    let name = argument.get_long()?.to_owned();
+    let many = argument.get_value_delimiter().is_some()
+        || argument
+            .get_num_args()
+            .is_some_and(|range| range.max_values() > 1);
+    let kind = match argument.get_action() {
+        ArgAction::SetTrue | ArgAction::SetFalse => Kind::Flag,
+        ArgAction::Count => Kind::Count,
+        ArgAction::Append => Kind::Many,
+        ArgAction::Set if many => Kind::Many,
+        ArgAction::Set => Kind::One,
+        // Help and version are questions, not settings.
+        _ => return None,
+    };
+    let scope = if of_model { "" } else { command };
+    let defaults = argument.get_default_values().iter();
+    let defaults = defaults.map(|value| value.to_string_lossy().into_owned());
+    let is_path = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    Some(SettableOption {
+        command: command.to_owned(),
+        id: argument.get_id().to_string(),
+        kind,
+        variable: variables::name(scope, &name),
+        defaults: match kind {
+            Kind::Flag => vec![matches!(argument.get_action(), ArgAction::SetFalse).to_string()],
+            Kind::Count => vec!["0".to_owned()],
+            Kind::One | Kind::Many => defaults.collect(),
+        },
+        is_path,
+        guarded: guarded(argument, command, is_path),
+        of_model,
+        in_files: ![CONFIG, NO_CONFIG].contains(&name.as_str()),
+        parser: argument.get_value_parser().clone(),
+        name,
+    })
+}
+
+/// Why the file of a project, which anybody may have written, must not set an option.
+fn guarded(argument: &Arg, command: &str, is_path: bool) -> Option<&'static str> {
+    let heading = argument.get_help_heading();
+    if command.split(' ').next() == Some(STORE_COMMAND) {
+        Some("it changes the package store or the trusted keys")
+    } else if heading == Some(crate::args::PACKAGES_HEADING) {
+        Some("it decides which packages run")
+    } else if is_path {
+        Some("it names a file or folder to read or write")
+    } else {
+        None
+    }
+}

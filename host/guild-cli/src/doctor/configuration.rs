@@ -1,0 +1,33 @@
+//! Where values come from.
+
+use super::Check;
+use crate::commands::config_show::{files, row};
+use crate::config::{Origin, Settings};
+use serde_json::json;
+
+/// The files that were read and the values that aren't built in.
+pub fn check(settings: &Settings) -> Check {
+    let read = settings.files().iter().filter(|file| file.read);
+    let read: Vec<String> = read.map(|file| file.path.display().to_string()).collect();
+    let set = settings
+        .all()
+        .iter()
+        .filter(|s| s.origin != Origin::Default);
+    let set: Vec<_> = set.map(row).collect();
+    let from = match read.is_empty() {
+        true => "no file".to_owned(),
+        false => read.join(", "),
+    };
+    let finding = format!(
+        "{from} read; {} not the built-in one",
+        match set.len() {
+            1 => "1 value is".to_owned(),
+            number => format!("{number} values are"),
+        }
+    );
+    Check::ok(
+        "configuration",
+        finding,
+        json!({ "files": files(settings), "settings": set }),
+    )
+}

@@ -1,0 +1,259 @@
+//! The package store: where it is, whose it is, what is in it, and whether that loads.
+
+use super::{Check, Patient, count, devices, trust};
+use crate::data_dir::{existing_store, store_path};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::system::SystemFiles;
+use crate::system::mounts;
+use crate::wiring::builtins;
+use guild_loader::{LoadedPackages, RegisteredOperation, load_builtins, load_enabled};
+use guild_package::store::LeaseNote;
+use guild_package::{ListedPackage, Store};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// The folder that changes are prepared in.
+const STAGING: &str = "staging";
+/// The notes of running sessions.
+const LEASES: &str = "leases";
+/// Bytes of a note that are read at most.
+const NOTE_LIMIT_BYTES: u64 = 4096;
+
+/// Store, state, packages, trusted keys, loading and devices.
+pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
+    let (path, store) = match (
+        store_path(patient.data_dir),
+        existing_store(patient.data_dir),
+    ) {
+        (Ok(path), Ok(store)) => (path, store),
+        (Err(failure), _) | (Ok(_), Err(failure)) => return vec![broken("store", &failure)],
+    };
+    let mut checks = vec![folder(&patient.files, &path, store.is_some())];
+    if let Some(store) = &store {
+        checks.push(state(store, &path));
+        checks.push(packages(store));
+        checks.push(trust::check(store));
+    }
+    let options = builtins::every_builtin();
+    let loaded = match &store {
+        Some(store) => load_enabled(store, "guild doctor", &options),
+        None => load_builtins(&options),
+    };
+    match loaded {
+        Ok(loaded) => {
+            checks.push(loading(&loaded));
+            checks.push(devices::check());
+        }
+        Err(error) => checks.push(broken("loading", &error.into())),
+    }
+    checks
+}
+
+/// A check whose matter can't be looked at: runs end the same way.
+fn broken(name: &'static str, failure: &Failure) -> Check {
+    let fix = match failure.exit {
+        Exit::Io => "ls -ld ~/.local/share/guild/kernels",
+        Exit::Usage => "export GUILD_DATA_DIR=DIR",
+        _ => "guild kernel list",
+    };
+    Check::ok(name, failure.message.clone(), Value::Null).fail(
+        failure.exit,
+        "commands that run a model or change the store end with this code",
+        fix,
+    )
+}
+
+/// The folder's place, file system, owner and permissions.
+fn folder(files: &SystemFiles, path: &Path, exists: bool) -> Check {
+    if !exists {
+        let details = json!({ "path": path, "exists": false });
+        let finding = format!("none at {}: built-in packages only", path.display());
+        return Check::ok("store", finding, details);
+    }
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let kind = mounts::file_system(files, &real);
+    let metadata = std::fs::metadata(path).ok();
+    let mode = metadata
+        .as_ref()
+        .map(|m| format!("{:04o}", m.mode() & 0o7777));
+    let details = json!({
+        "path": path,
+        "exists": true,
+        "file_system": kind,
+        "owner": metadata.as_ref().map(MetadataExt::uid),
+        "mode": mode,
+    });
+    let kind = kind.unwrap_or_else(|| "unknown".to_owned());
+    let finding = format!(
+        "{} on {kind}, mode {}",
+        path.display(),
+        mode.unwrap_or_default()
+    );
+    let check = Check::ok("store", finding, details);
+    if mounts::is_remote(&kind) {
+        return check.warn(
+            "locks over a network may not hold between machines: change the store from one only",
+            "guild --data-dir LOCAL_DIR kernel list",
+        );
+    }
+    let own = rustix::process::geteuid().as_raw();
+    match metadata {
+        Some(metadata) if metadata.uid() != own => check.warn(
+            format!("it belongs to user {}, not to {own}", metadata.uid()),
+            format!("sudo chown -R {own} {}", path.display()),
+        ),
+        _ => check,
+    }
+}
+
+/// The generation in force, sessions that use packages, and what an interrupted change left.
+fn state(store: &Store, path: &Path) -> Check {
+    let generation = match store.generation() {
+        Ok(generation) => generation.n,
+        Err(error) => return broken("store state", &error.into()),
+    };
+    let sessions = sessions(path);
+    let alive = sessions.iter().filter(|session| session["alive"] == true);
+    let alive = alive.count();
+    let left_over = left_over(path);
+    let details = json!({
+        "generation": generation,
+        "leases": sessions,
+        "interrupted_change": left_over,
+    });
+    let finding = format!("generation {generation}; {}", count(alive, "session"));
+    let check = Check::ok("store state", finding, details);
+    match left_over {
+        false => check,
+        true => check.warn(
+            "a change was interrupted or is going on; the committed state holds, and the next change clears the rest",
+            "guild kernel list",
+        ),
+    }
+}
+
+/// Whoever has left a note of using a package.
+fn sessions(path: &Path) -> Vec<Value> {
+    use std::io::Read;
+    let entries = std::fs::read_dir(path.join(LEASES)).into_iter().flatten();
+    let note = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.ok()?.path();
+        if path.extension()? != "json" {
+            return None;
+        }
+        let mut text = String::new();
+        let file = std::fs::File::open(path).ok()?;
+        file.take(NOTE_LIMIT_BYTES).read_to_string(&mut text).ok()?;
+        let note: LeaseNote = serde_json::from_str(&text).ok()?;
+        Some(json!({
+            "pid": note.pid,
+            "session": note.session,
+            "since": note.start,
+            "alive": Path::new("/proc").join(note.pid.to_string()).exists(),
+        }))
+    };
+    entries.filter_map(note).collect()
+}
+
+/// Whether a change has left something beside the committed state.
+fn left_over(path: &Path) -> bool {
+    let staging = std::fs::read_dir(path.join(STAGING));
+    path.join("HEAD.tmp").exists() || staging.is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// Whether every installed package still verifies.
+fn packages(store: &Store) -> Check {
+    let listed = match store.list() {
+        Ok(listed) => listed,
+        Err(error) => return broken("packages", &error.into()),
+    };
+    let rows: Vec<Value> = listed.iter().map(row).collect();
+    let finding = format!("{} installed", count(listed.len(), "package"));
+    let check = Check::ok("packages", finding, json!({ "packages": rows }));
+    let mut bad: Vec<&ListedPackage> = listed.iter().filter(|row| row.package.is_err()).collect();
+    // One that is enabled keeps every run from starting, so it comes first.
+    bad.sort_by_key(|row| !row.enabled);
+    let Some((row, error)) = bad
+        .first()
+        .and_then(|row| Some((row, row.package.as_ref().err()?)))
+    else {
+        return check;
+    };
+    let message = format!("{} {}: {error}", row.id, row.version);
+    let fix = format!("guild kernel install BUNDLE --id {}", row.id);
+    match row.enabled {
+        true => check.fail(Exit::from_number(error.code().exit_code()), message, fix),
+        false => check.warn(message, fix),
+    }
+}
+
+fn row(listed: &ListedPackage) -> Value {
+    let error = listed.package.as_ref().err();
+    json!({
+        "id": listed.id,
+        "version": listed.version,
+        "enabled": listed.enabled,
+        "verifies": error.is_none(),
+        "code": error.map(|error| error.code().name()),
+        "message": error.map(ToString::to_string),
+    })
+}
+
+/// That every package loads, and which instruction sets its kernels chose on this machine.
+fn loading(loaded: &LoadedPackages) -> Check {
+    let registry = loaded.registry();
+    let packages: Vec<Value> = registry
+        .packages()
+        .map(|package| {
+            let identity = &package.identity;
+            let of_package =
+                |operation: &&RegisteredOperation| operation.package.as_ref() == identity.as_ref();
+            let operations: Vec<_> = registry.all_operations().filter(of_package).collect();
+            json!({
+                "package": identity.label(),
+                "operations": operations.len(),
+                "instruction_sets": instruction_sets(&operations),
+            })
+        })
+        .collect();
+    let sets: BTreeSet<String> = packages
+        .iter()
+        .filter_map(|package| package["instruction_sets"].as_array())
+        .flatten()
+        .filter_map(|set| set.as_str().map(str::to_owned))
+        .collect();
+    let left_out: Vec<_> = loaded.left_out().iter().map(|left| &left.id).collect();
+    let finding = format!(
+        "{} load; kernels chose {}",
+        count(packages.len(), "package"),
+        match sets.is_empty() {
+            true => "nothing to choose".to_owned(),
+            false => sets.into_iter().collect::<Vec<_>>().join(" "),
+        }
+    );
+    let details = json!({ "packages": packages, "left_out": left_out });
+    let check = Check::ok("loading", finding, details);
+    match registry.all_operations().next() {
+        Some(_) => check,
+        None => check.warn(
+            "no operation has a provider: no model can run",
+            "guild kernel install BUNDLE",
+        ),
+    }
+}
+
+/// The last part of implementation names, which names the instruction set; the highest-ranked
+/// implementation of an operation counts.
+fn instruction_sets(operations: &[&RegisteredOperation]) -> BTreeSet<String> {
+    // They come best first.
+    let best = |name: &str| operations.iter().find(|operation| operation.name == name);
+    let names: BTreeSet<&str> = operations.iter().map(|o| o.name.as_str()).collect();
+    let set = |name: &&str| {
+        let implementation = &best(name)?.implementation;
+        Some(implementation.rsplit_once('.')?.1.to_owned())
+    };
+    names.iter().filter_map(set).collect()
+}

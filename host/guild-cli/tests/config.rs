@@ -1,0 +1,305 @@
+//! Configuration with the real binary: which value wins, who is named as its origin, and what is refused.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A home folder, a project in it, and the binary that runs in the project.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        for below in ["home/project/.git", "config/guild"] {
+            std::fs::create_dir_all(folder.path().join(below)).unwrap();
+        }
+        Place { folder }
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(below)
+    }
+
+    fn write(&self, below: &str, text: &str) -> String {
+        let path = self.path(below);
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    }
+
+    fn user(&self, text: &str) -> String {
+        self.write("config/guild/config.toml", text)
+    }
+
+    fn project(&self, text: &str) -> String {
+        self.write("home/project/guild.toml", text)
+    }
+
+    fn run(&self, variables: &[(&str, &str)], args: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
+        for (name, _) in std::env::vars_os() {
+            if name.to_string_lossy().starts_with("GUILD_") {
+                command.env_remove(name);
+            }
+        }
+        command
+            .args(args)
+            .current_dir(self.path("home/project"))
+            .env("HOME", self.path("home"))
+            .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_DATA_HOME", self.path("home/data"))
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap()
+    }
+
+    /// The value of an option and its origin's kind, as `config show` has it.
+    fn shown(&self, variables: &[(&str, &str)], args: &[&str], option: (&str, &str)) -> Value {
+        let output = self.run(variables, &[&["--json", "config", "show"], args].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let rows = answer["settings"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{answer}"));
+        let row = rows
+            .iter()
+            .find(|row| row["command"] == option.0 && row["option"] == option.1);
+        row.unwrap().clone()
+    }
+
+    /// The message and the hint of a refusal.
+    #[track_caller]
+    fn refused(&self, exit: i32) -> (String, String) {
+        let output = self.run(&[], &["--json", "kernel", "list"]);
+        assert_eq!(output.status.code(), Some(exit));
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let text = |key: &str| answer[key].as_str().unwrap().to_owned();
+        (text("message"), text("hint"))
+    }
+}
+
+const TEMP: (&str, &str) = ("run", "temp");
+
+#[test]
+fn a_stronger_layer_wins_and_is_named() {
+    let place = Place::new();
+    let shown = |variables: &[(&str, &str)], args: &[&str]| {
+        let row = place.shown(variables, args, TEMP);
+        (row["value"].clone(), row["origin"].clone())
+    };
+    let (built_in, origin) = shown(&[], &[]);
+    assert_eq!(origin["kind"], "default");
+
+    let user = place.user("\n[run]\ntemp = 0.1\n");
+    let (value, origin) = shown(&[], &[]);
+    assert_eq!(value, "0.1");
+    assert_eq!(
+        (&origin["layer"], &origin["line"]),
+        (&"user".into(), &3.into())
+    );
+    assert_eq!(origin["path"], user);
+
+    place.project("[run]\ntemp = 0.2\n");
+    let (value, origin) = shown(&[], &[]);
+    assert_eq!((value, &origin["layer"]), ("0.2".into(), &"project".into()));
+
+    let named = place.write("named.toml", "run.temp = 0.3\n");
+    let (value, origin) = shown(&[], &["--config", &named]);
+    assert_eq!((value, &origin["layer"]), ("0.3".into(), &"named".into()));
+
+    let variables = [("GUILD_RUN_TEMP", "0.4"), ("GUILD_CONFIG", &named)];
+    let (value, origin) = shown(&variables, &[]);
+    assert_eq!(
+        (value, &origin["name"]),
+        ("0.4".into(), &"GUILD_RUN_TEMP".into())
+    );
+
+    let (value, _) = shown(&[], &["--no-config"]);
+    assert_eq!(value, built_in);
+}
+
+#[test]
+fn a_flag_wins_over_all() {
+    let place = Place::new();
+    place.user("color = \"never\"\n");
+    let args = ["--color", "always"];
+    let row = place.shown(&[("GUILD_COLOR", "auto")], &args, ("", "color"));
+    assert_eq!(row["value"], "always");
+    assert_eq!(row["origin"]["kind"], "flag");
+}
+
+#[test]
+fn the_table_of_all_models_is_weaker_than_a_commands_own() {
+    let place = Place::new();
+    place.user("[bench]\nthreads = 3\n[model]\nthreads = 2\nbatch = 0x10\n");
+    let threads = |command| place.shown(&[], &[], (command, "threads"))["value"].clone();
+    assert_eq!((threads("run"), threads("bench")), ("2".into(), "3".into()));
+    let batch = place.shown(&[], &[], ("plan", "batch"));
+    assert_eq!(batch["value"], "16");
+}
+
+/// What is configured is what a command gets, not only what is shown.
+#[test]
+fn a_command_uses_the_configured_values() {
+    let place = Place::new();
+    let missing = |variables: &[(&str, &str)], args: &[&str]| {
+        let output = place.run(variables, &[&["inspect", "no-such-file"], args].concat());
+        assert_eq!(output.status.code(), Some(40));
+        !output.stdout.is_empty()
+    };
+    assert!(!missing(&[], &[]));
+    place.project("json = true\n");
+    assert!(missing(&[], &[]));
+    assert!(!missing(&[("GUILD_JSON", "off")], &[]));
+    assert!(
+        missing(&[("GUILD_JSON", "")], &[]),
+        "an empty variable counts as unset"
+    );
+    assert!(!missing(&[], &["--no-config"]));
+}
+
+#[test]
+fn an_unknown_key_is_an_error_with_its_place_and_a_suggestion() {
+    let place = Place::new();
+    let file = place.user("# line 1\n[run]\ntemperature = 1\n");
+    let (message, hint) = place.refused(2);
+    assert!(message.contains(&format!("{file}:3")), "{message}");
+    assert!(message.contains("run.temperature"), "{message}");
+    assert_eq!(hint, "did you mean run.temp?");
+
+    place.user("[modle]\nthreads = 2\n");
+    let (message, hint) = place.refused(2);
+    assert!(message.contains("[modle]"), "{message}");
+    assert_eq!(hint, "did you mean [model]?");
+}
+
+#[test]
+fn wrong_values_wrong_types_and_broken_files_name_the_line() {
+    let place = Place::new();
+    let cases = [
+        ("[model]\n\nthreads = 0\n", ":3"),
+        ("[model]\nthreads = true\n", ":2"),
+        ("json = 1\n", ":1"),
+        ("[run]\ntemp = 1\n\ntemp = 2\n", ":4"),
+        ("no_progress = true\nno-progress = true\n", "twice"),
+        ("json = \n", ":1"),
+        ("log_format = \"xml\"\n", "xml"),
+        ("config = \"x\"\n", "no setting config"),
+    ];
+    for (text, part) in cases {
+        place.user(text);
+        let (message, _) = place.refused(2);
+        assert!(message.contains(part), "{text:?}: {message}");
+    }
+    std::fs::write(
+        place.path("config/guild/config.toml"),
+        b"json = true\n\xff\n",
+    )
+    .unwrap();
+    let (message, _) = place.refused(2);
+    assert!(
+        message.contains(":2") && message.contains("UTF-8"),
+        "{message}"
+    );
+}
+
+/// A folder that somebody else made must not decide what code runs or which files are written.
+#[test]
+fn a_projects_file_cannot_weaken_safety() {
+    let place = Place::new();
+    let guarded = [
+        "data_dir = \"x\"",
+        "log_file = \"x\"",
+        "model.external_only = false",
+        "model.no_builtin_cpu = true",
+        "model.no_builtin_qwen = true",
+        "model.allow_reference = true",
+        "run.allow_reference = true",
+        "logits.out = \"x\"",
+        "kernel.install.allow_downgrade = true",
+        "kernel.install.accept_new_publisher = true",
+        "kernel.trust.add.i_understand = true",
+        "kernel.trust.add.scope = [\"*\"]",
+        "kernel.verify.id = \"a.b\"",
+    ];
+    for line in guarded {
+        place.project(&format!("{line}\n"));
+        let (message, hint) = place.refused(2);
+        assert!(
+            message.contains("a project's file can't set"),
+            "{line}: {message}"
+        );
+        assert!(hint.contains("GUILD_"), "{line}: {hint}");
+        // Whoever names the file, or owns it, may.
+        place.project("");
+        place.user(&format!("{line}\n"));
+        let output = place.run(&[], &["config", "show"]);
+        assert_eq!(output.status.code(), Some(0), "{line}");
+        place.user("");
+    }
+}
+
+#[test]
+fn paths_in_a_file_start_at_the_file() {
+    let place = Place::new();
+    place.user("data_dir = \"store\"\n");
+    let row = place.shown(&[], &[], ("", "data-dir"));
+    let expected = place.path("config/guild/store");
+    assert_eq!(Path::new(row["value"].as_str().unwrap()), expected);
+}
+
+#[test]
+fn a_named_file_must_be_there() {
+    let place = Place::new();
+    let output = place.run(&[], &["--config", "nowhere.toml", "kernel", "list"]);
+    assert_eq!(output.status.code(), Some(40));
+}
+
+#[test]
+fn help_works_though_the_configuration_is_broken() {
+    let place = Place::new();
+    place.user("nonsense");
+    assert_eq!(place.run(&[], &["run", "--help"]).status.code(), Some(0));
+    assert_eq!(place.run(&[], &["--version"]).status.code(), Some(0));
+    assert_eq!(place.run(&[], &["kernel", "list"]).status.code(), Some(2));
+}
+
+#[test]
+fn booleans_of_variables_have_several_spellings() {
+    let place = Place::new();
+    let json = |value: &str| {
+        let output = place.run(&[("GUILD_JSON", value)], &["kernel", "list"]);
+        (
+            output.status.code().unwrap(),
+            output.stdout.first() == Some(&b'{'),
+        )
+    };
+    for on in ["1", "true", "on", "yes"] {
+        assert_eq!(json(on), (0, true), "{on}");
+    }
+    for off in ["0", "false", "off", "no"] {
+        assert_eq!(json(off), (0, false), "{off}");
+    }
+    assert_eq!(json("perhaps").0, 2);
+}
+
+#[test]
+fn a_variable_that_nothing_reads_is_a_warning() {
+    let place = Place::new();
+    let output = place.run(&[("GUILD_TREADS", "2")], &["kernel", "list"]);
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        text.contains("GUILD_TREADS") && text.contains("GUILD_THREADS"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_wrong_value_of_a_variable_names_the_variable() {
+    let place = Place::new();
+    let output = place.run(&[("GUILD_THREADS", "many")], &["plan", "x"]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("GUILD_THREADS"), "{text}");
+}

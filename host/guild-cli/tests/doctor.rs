@@ -1,0 +1,115 @@
+//! `guild doctor` with the real binary: healthy, with warnings, and with a broken store.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// Exit code and answer.
+fn doctor(data_dir: &Path, variables: &[(&str, &str)]) -> (i32, Value) {
+    let output = Command::new(env!("CARGO_BIN_EXE_guild"))
+        .args(["--no-config", "--json", "doctor", "--data-dir"])
+        .arg(data_dir)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let answer = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code().unwrap(), answer)
+}
+
+fn check<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let checks = answer["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == name);
+    check.unwrap_or_else(|| panic!("{name}: {answer}"))
+}
+
+#[test]
+fn every_matter_is_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let (exit, answer) = doctor(folder.path(), &[]);
+    assert_eq!((exit, &answer["ok"]), (0, &true.into()));
+    let names = [
+        "version",
+        "configuration",
+        "variables",
+        "loader",
+        "cpu",
+        "cores",
+        "numa",
+        "memory",
+        "limits",
+        "huge pages",
+        "overcommit",
+        "store",
+        "loading",
+        "devices",
+    ];
+    for name in names {
+        let check = check(&answer, name);
+        assert!(!check["finding"].as_str().unwrap().is_empty(), "{name}");
+        let mended = !check["fix"].as_str().unwrap().is_empty();
+        assert_eq!(mended, check["status"] != "ok", "{check}");
+    }
+}
+
+/// The readings are those of the system.
+#[test]
+fn memory_and_threads_are_those_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, answer) = doctor(folder.path(), &[]);
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let total = total.unwrap().trim().strip_suffix(" kB").unwrap();
+    let total: u64 = total.parse().unwrap();
+    let details = &check(&answer, "memory")["details"];
+    assert_eq!(details["total_bytes"], total * 1024);
+    let threads = std::thread::available_parallelism().unwrap().get();
+    assert_eq!(check(&answer, "cores")["details"]["threads"], threads);
+}
+
+#[test]
+fn misspelt_variables_and_loader_variables_are_warnings() {
+    let folder = tempfile::tempdir().unwrap();
+    let variables = [("GUILD_TREADS", "2"), ("LD_LIBRARY_PATH", "/nowhere")];
+    let (exit, answer) = doctor(folder.path(), &variables);
+    assert_eq!(exit, 0);
+    let variables = check(&answer, "variables");
+    assert_eq!(variables["status"], "warning");
+    assert_eq!(variables["fix"], "unset GUILD_TREADS");
+    let loader = check(&answer, "loader");
+    assert_eq!(loader["status"], "warning");
+    assert_eq!(
+        loader["details"]["findings"][0]["source"],
+        "LD_LIBRARY_PATH"
+    );
+}
+
+#[test]
+#[cfg(feature = "builtin-cpu")]
+fn the_instruction_set_that_kernels_choose_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, answer) = doctor(folder.path(), &[("GUILD_CPU_ISA", "portable")]);
+    let packages = &check(&answer, "loading")["details"]["packages"];
+    assert_eq!(
+        packages[0]["instruction_sets"],
+        serde_json::json!(["portable"])
+    );
+    let (exit, answer) = doctor(folder.path(), &[("GUILD_CPU_ISA", "neon")]);
+    assert_eq!(check(&answer, "loading")["status"], "failed");
+    assert_ne!(exit, 0);
+}
+
+#[test]
+fn a_broken_store_is_the_exit_code_and_the_report_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("kernels");
+    std::fs::create_dir(&store).unwrap();
+    let (exit, answer) = doctor(folder.path(), &[]);
+    assert_eq!(exit, 33, "{answer}");
+    assert_eq!(
+        (&answer["ok"], &answer["code"]),
+        (&false.into(), &"NOT_FOUND".into())
+    );
+    assert_eq!(check(&answer, "store")["status"], "failed");
+    assert_eq!(check(&answer, "cpu")["name"], "cpu");
+    assert_eq!(answer["failed"], 1);
+}

@@ -1,0 +1,147 @@
+//! What goes where: data to standard output, all else to standard error or the log file.
+
+use std::process::{Command, Output, Stdio};
+
+fn guild(variables: &[(&str, &str)], args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
+    for name in ["NO_COLOR", "CLICOLOR_FORCE", "GUILD_LOG"] {
+        command.env_remove(name);
+    }
+    command
+        .arg("--no-config")
+        .args(args)
+        .env("GUILD_DATA_DIR", env!("CARGO_TARGET_TMPDIR"))
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// A command that warns: a variable that nothing reads.
+const WARNS: (&str, &str) = ("GUILD_NO_SUCH_THING", "1");
+
+#[test]
+fn log_lines_go_to_stderr_in_the_format_asked_for() {
+    let plain = guild(&[WARNS], &["kernel", "list"]);
+    assert!(
+        text(&plain.stderr).contains("WARN"),
+        "{}",
+        text(&plain.stderr)
+    );
+    assert!(plain.stdout.is_empty());
+    let json = guild(
+        &[WARNS],
+        &["kernel", "list", "--json", "--log-format", "json"],
+    );
+    let line = text(&json.stderr);
+    let line: serde_json::Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    assert_eq!(line["level"], "WARN");
+    assert!(serde_json::from_slice::<serde_json::Value>(&json.stdout).is_ok());
+}
+
+#[test]
+fn quiet_keeps_sentences_and_warnings_back() {
+    let loud = guild(&[WARNS], &["kernel", "list"]);
+    assert!(text(&loud.stderr).contains("No package is installed"));
+    let quiet = guild(&[WARNS], &["-q", "kernel", "list"]);
+    assert!(quiet.stderr.is_empty(), "{}", text(&quiet.stderr));
+    // A failure is said all the same.
+    let failed = guild(&[], &["-q", "inspect", "no-such-file"]);
+    assert!(text(&failed.stderr).contains("no-such-file"));
+}
+
+#[test]
+fn a_log_file_takes_the_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log");
+    let path = file.to_string_lossy();
+    let output = guild(&[WARNS], &["kernel", "list", "--log-file", &path]);
+    assert!(!text(&output.stderr).contains("WARN"));
+    assert!(
+        std::fs::read_to_string(&file)
+            .unwrap()
+            .contains("GUILD_NO_SUCH_THING")
+    );
+    let nowhere = folder.path().join("no/folder");
+    let refused = guild(
+        &[],
+        &["kernel", "list", "--log-file", &nowhere.to_string_lossy()],
+    );
+    assert_eq!(refused.status.code(), Some(40));
+}
+
+#[test]
+fn a_filter_that_is_none_is_refused() {
+    assert_eq!(
+        guild(&[("GUILD_LOG", "a=b=c")], &["kernel", "list"])
+            .status
+            .code(),
+        Some(2)
+    );
+    let debug = guild(&[("GUILD_LOG", "debug")], &["kernel", "list"]);
+    assert_eq!(debug.status.code(), Some(0));
+}
+
+#[test]
+fn colours_follow_the_option_and_the_variables() {
+    let coloured = |variables: &[(&str, &str)], args: &[&str]| {
+        let output = guild(variables, &[args, &["instal"]].concat());
+        text(&output.stderr).contains('\u{1b}')
+    };
+    assert!(!coloured(&[], &[]), "not a terminal");
+    assert!(coloured(&[], &["--color", "always"]));
+    assert!(coloured(&[("CLICOLOR_FORCE", "1")], &[]));
+    assert!(!coloured(&[("CLICOLOR_FORCE", "1")], &["--color", "never"]));
+    assert!(!coloured(&[("NO_COLOR", "1")], &[]));
+    let logged = |args: &[&str]| {
+        let output = guild(&[WARNS], &[args, &["kernel", "list"]].concat());
+        text(&output.stderr).contains('\u{1b}')
+    };
+    assert!(logged(&["--color", "always"]) && !logged(&["--color", "auto"]));
+}
+
+/// As `guild … | head -0` does.
+#[test]
+fn a_reader_that_goes_away_ends_the_command_quietly() {
+    let model = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/models/qwen35moe-small-bf16.gguf"
+    );
+    for args in [
+        &["inspect", model][..],
+        &["config", "show"],
+        &["man"],
+        &["completions", "zsh"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = Command::new(env!("CARGO_BIN_EXE_guild"))
+            .arg("--no-config")
+            .args(args)
+            .stdout(Stdio::from(writer))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert!(
+            output.stderr.is_empty(),
+            "{args:?}: {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn the_version_names_target_and_abi() {
+    let line = text(&guild(&[], &["--version"]).stdout);
+    assert!(
+        line.starts_with("guild ") && line.contains("host-abi 1."),
+        "{line}"
+    );
+    let answer: serde_json::Value =
+        serde_json::from_slice(&guild(&[], &["--version", "--json"]).stdout).unwrap();
+    assert_eq!(answer["version"], env!("CARGO_PKG_VERSION"));
+    assert!(line.contains(answer["target"].as_str().unwrap()));
+}

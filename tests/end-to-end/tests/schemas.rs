@@ -1,0 +1,264 @@
+//! Every JSON answer against its schema in `schemas/cli/`, and standard output that carries data only.
+//!
+//! A command is added with one line in [`CASES`] and the file `schemas/cli/<command>.v1.schema.json`,
+//! where the words of a sub-command are joined by `-`.
+
+use clap::CommandFactory;
+use guild_cli::args::Cli;
+use guild_cli::exit::Exit;
+use guild_end_to_end::{QWEN, SMALL_BF16, Site, file, root};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+/// A text for commands that read one.
+const TEXT: &str = "README.md";
+
+/// Command lines that succeed, run in this order in one store. Words in braces are filled in by
+/// [`fill`]; every other word stands for itself.
+const CASES: &[&str] = &[
+    "kernel keygen --seed-file {folder}/author.seed --public {folder}/public.json --label author",
+    "kernel trust add {folder}/public.json --scope org.guild",
+    "kernel trust list",
+    "kernel sign {staged} --key-id {key} --seed-file {seed} --bundle {folder}/case.gkernel",
+    "kernel verify {folder}/case.gkernel",
+    "kernel list",
+    "kernel active",
+    "kernel install {folder}/case.gkernel",
+    "kernel install {folder}/case.gkernel",
+    "kernel list",
+    "kernel active",
+    "inspect {model}",
+    "plan {model} -c 64",
+    "plan {model} -c 64 --steps",
+    "bench {model} -p 4 -n 2 -r 1",
+    "bench {model} -p 4 -n 2 -r 1 --ops",
+    "perplexity {model} -f {text} -c 64 --chunks 2",
+    "logits {model} --ids 1,2,3 --out {folder}/logits.npy",
+    "config show",
+    "doctor",
+    "man {folder}/man",
+    "--version",
+];
+
+/// Command lines that fail, each in its own way.
+const FAILURES: &[&str] = &[
+    "kernel instal",
+    "inspect {folder}/no-such-file",
+    "kernel verify {seed}",
+    "run {model}",
+];
+
+/// Commands whose answer has no schema yet. Take the entry out when its schema and case are added.
+const PENDING: &[&str] = &["run"];
+
+/// Commands whose standard output is no JSON object at all: text for a shell or a pager.
+const WITHOUT_JSON: &[&str] = &["completions"];
+
+/// Answers that belong to no command.
+const OF_NO_COMMAND: &[&str] = &["failure", "version"];
+
+/// Replaces the words in braces.
+fn fill(site: &Site, staged: &str, line: &str) -> Vec<String> {
+    let folder = site.path("");
+    let words = line.split_whitespace().map(|word| {
+        word.replace("{folder}", folder.to_string_lossy().trim_end_matches('/'))
+            .replace("{model}", &file(SMALL_BF16))
+            .replace("{text}", &file(TEXT))
+            .replace("{staged}", staged)
+            .replace("{key}", &site.key.id)
+            .replace("{seed}", &site.key.seed.to_string_lossy())
+    });
+    words.collect()
+}
+
+/// Runs a case with standard error thrown away, so that nothing on it can be needed.
+fn run(site: &Site, staged: &str, line: &str) -> Output {
+    let words = fill(site, staged, line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut command = site.guild.command(&words);
+    command
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+/// The one object on standard output.
+fn answer(line: &str, output: &Output) -> Value {
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    assert_eq!(text.lines().count(), 1, "{line}: {text}");
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{line}: {error}: {text}"))
+}
+
+/// The names of the commands that do something, such as `kernel trust add`.
+fn commands() -> BTreeSet<String> {
+    fn walk(command: &clap::Command, path: &str, names: &mut BTreeSet<String>) {
+        let below: Vec<_> = command
+            .get_subcommands()
+            .filter(|command| command.get_name() != "help")
+            .collect();
+        if below.is_empty() {
+            names.insert(path.to_owned());
+        }
+        for command in below {
+            let name = format!("{path} {}", command.get_name());
+            walk(command, name.trim_start(), names);
+        }
+    }
+    let mut names = BTreeSet::new();
+    walk(&Cli::command(), "", &mut names);
+    names
+}
+
+/// The command of a case: the longest one whose words the line starts with.
+fn command_of(line: &str, commands: &BTreeSet<String>) -> String {
+    if line == "--version" {
+        return "version".to_owned();
+    }
+    let starts = |command: &&String| line == *command || line.starts_with(&format!("{command} "));
+    commands.iter().filter(starts).max().unwrap().clone()
+}
+
+fn schema_path(name: &str) -> PathBuf {
+    let file = format!("{}.v1.schema.json", name.replace(' ', "-"));
+    root().join("schemas/cli").join(file)
+}
+
+fn validator(name: &str) -> jsonschema::Validator {
+    let path = schema_path(name);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{name} needs a schema: {}: {error}", path.display()));
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    jsonschema::draft202012::meta::validate(&schema)
+        .unwrap_or_else(|error| panic!("{name}: {error}"));
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+/// What is wrong with an answer; empty where nothing is.
+fn faults(validator: &jsonschema::Validator, line: &str, answer: &Value) -> Vec<String> {
+    let fault = |error: jsonschema::ValidationError<'_>| {
+        let place = error.instance_path().to_string();
+        format!("{line}: at {place:?}: {error}\n  {answer}")
+    };
+    validator.iter_errors(answer).map(fault).collect()
+}
+
+/// Fails with everything that was found.
+#[track_caller]
+fn report(faults: &[String]) {
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_answer_is_the_one_its_schema_describes() {
+    let commands = commands();
+    let site = Site::new();
+    let staged = site.stage(QWEN).to_string_lossy().into_owned();
+    let mut validators = BTreeMap::new();
+    let mut found = Vec::new();
+    for line in CASES {
+        let output = run(&site, &staged, line);
+        let answer = answer(line, &output);
+        if !output.status.success() {
+            found.push(format!("{line}: {}: {answer}", output.status));
+        }
+        let command = command_of(line, &commands);
+        let validator = validators
+            .entry(command.clone())
+            .or_insert_with(|| validator(&command));
+        found.extend(faults(validator, line, &answer));
+        // A field that the schema doesn't know is refused: the check isn't vacuous.
+        let mut more = answer.clone();
+        more["a_field_that_no_schema_has"] = Value::Null;
+        if validator.is_valid(&more) {
+            found.push(format!("{command}: an open schema"));
+        }
+    }
+    report(&found);
+    let skipped = [PENDING, WITHOUT_JSON].concat();
+    for command in &commands {
+        let skip = skipped.contains(&command.as_str());
+        assert!(
+            skip != validators.contains_key(command),
+            "{command}: give it a case in CASES and a schema, or an entry in PENDING; not both"
+        );
+    }
+}
+
+#[test]
+fn every_failure_is_the_object_that_the_schema_describes() {
+    let validator = validator("failure");
+    let site = Site::new();
+    for line in FAILURES {
+        let output = run(&site, "", line);
+        assert_ne!(output.status.code(), Some(0), "{line}");
+        report(&faults(&validator, line, &answer(line, &output)));
+    }
+}
+
+/// A report that holds a failed check is whole, and a failure as well.
+#[test]
+fn a_doctors_report_of_a_failure_follows_its_schema() {
+    let site = Site::new();
+    std::fs::write(site.guild.data_dir().join("kernels/HEAD"), "nonsense").unwrap();
+    let output = run(&site, "", "doctor");
+    let answer = answer("doctor", &output);
+    assert_eq!(output.status.code(), Some(Exit::StoreCorrupt as i32));
+    assert_eq!(
+        (&answer["ok"], &answer["code"]),
+        (&false.into(), &"STORE_CORRUPT".into())
+    );
+    report(&faults(&validator("doctor"), "doctor", &answer));
+}
+
+#[test]
+fn a_failures_code_is_a_name_of_the_table() {
+    let text = std::fs::read_to_string(schema_path("failure")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let known = schema["properties"]["code"]["enum"].as_array().unwrap();
+    let known: Vec<&str> = known.iter().filter_map(Value::as_str).collect();
+    let table = Exit::TABLE.iter().filter(|(exit, _)| *exit != Exit::Ok);
+    assert_eq!(known, table.map(|(_, name)| *name).collect::<Vec<_>>());
+}
+
+#[test]
+fn every_schema_belongs_to_a_command_and_is_closed() {
+    let commands = commands();
+    let mut seen = 0;
+    for entry in std::fs::read_dir(root().join("schemas/cli")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let name = name
+            .strip_suffix(".v1.schema.json")
+            .unwrap_or_else(|| panic!("{name}: the name is COMMAND.v1.schema.json"));
+        let known = OF_NO_COMMAND.contains(&name)
+            || commands
+                .iter()
+                .any(|command| command.replace(' ', "-") == name);
+        assert!(known, "{name}: no such command");
+        let schema: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        closed(&schema, name);
+        seen += 1;
+    }
+    assert!(seen > 1);
+}
+
+/// Every object that a schema describes says what else may stand in it.
+fn closed(schema: &Value, place: &str) {
+    if let Value::Object(fields) = schema {
+        let object = fields.get("type").is_some_and(|kind| kind == "object");
+        assert!(
+            !object || fields.contains_key("additionalProperties"),
+            "{place}: additionalProperties is missing"
+        );
+        for (key, value) in fields {
+            closed(value, &format!("{place}/{key}"));
+        }
+    } else if let Value::Array(items) = schema {
+        for item in items {
+            closed(item, place);
+        }
+    }
+}
