@@ -1,6 +1,6 @@
 //! Where values come from.
 
-use super::Check;
+use super::{Check, count};
 use crate::commands::config_show::{files, row};
 use crate::config::{Origin, Settings};
 use serde_json::json;
@@ -18,13 +18,10 @@ pub fn check(settings: &Settings) -> Check {
         true => "no file".to_owned(),
         false => read.join(", "),
     };
-    let finding = format!(
-        "{from} read; {} not the built-in one",
-        match set.len() {
-            1 => "1 value is".to_owned(),
-            number => format!("{number} values are"),
-        }
-    );
+    let finding = match set.len() {
+        0 => format!("{from} read; every value is built in"),
+        number => format!("{from} read; {} set", count(number, "value")),
+    };
     Check::ok(
         "configuration",
         finding,
