@@ -43,8 +43,8 @@ pub(crate) fn describe(
     let k_norm = d.block_weight(block, "attn_k_norm.weight", &[a.head_dim])?;
     let q = rms_norm(d, "attn_q_norm", q, q_norm)?;
     let k = rms_norm(d, "attn_k_norm", k, k_norm)?;
-    let q = d.builder.rope("attn_q_rope", q, a.rope)?;
-    let k = d.builder.rope("attn_k_rope", k, a.rope)?;
+    let q = d.builder.rope("attn_q_rope", q, None, a.rope)?;
+    let k = d.builder.rope("attn_k_rope", k, None, a.rope)?;
 
     let keys = d
         .builder

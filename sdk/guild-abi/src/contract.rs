@@ -134,10 +134,10 @@ pub const ROPE: CoreOp = CoreOp {
     number: GUILD_OP_ROPE,
     name: "guild.core.rope",
     version: 1,
-    contract: "guild.core.rope@1; in x:f32[rows,heads,dim]; out y:f32[rows,heads,dim]; params rope{pairing:u32,rotary_dims:u32,interleaved:u32,theta:f64,sections:u32[4]}; state none; alias y=x; class exact",
+    contract: "guild.core.rope@1; in x:f32[rows,heads,dim] (factors:f32[rotary_dims/2])?; out y:f32[rows,heads,dim]; params rope{pairing:u32,rotary_dims:u32,interleaved:u32,theta:f64,sections:u32[4]}; state none; alias y=x; class exact",
     hash: [
-        59, 160, 27, 13, 58, 144, 120, 199, 230, 97, 113, 91, 32, 130, 193, 32, 193, 32, 12, 13,
-        107, 179, 58, 140, 179, 219, 198, 105, 95, 213, 255, 209,
+        40, 86, 18, 91, 186, 195, 46, 136, 182, 15, 45, 199, 49, 56, 71, 50, 190, 79, 118, 103, 68,
+        28, 228, 69, 114, 242, 134, 199, 21, 158, 255, 112,
     ],
 };
 

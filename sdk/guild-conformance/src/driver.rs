@@ -281,7 +281,12 @@ impl<'a> Run<'a> {
         if let Some(why) = request.declined(plugin)? {
             return Ok(Verdict::Declined(why));
         }
-        let instance = request.create(plugin)?;
+        let instance = match request.create(plugin) {
+            Ok(instance) => instance,
+            // What an operand holds may be refused as soon as it is seen.
+            Err((GUILD_STATUS_ERR_INVALID, _)) if self.case.invalid => return Ok(Verdict::Passed),
+            Err((_, why)) => return Err(why),
+        };
         let mut scratch = instance.scratch(&self.bounds)?;
         let execute = instance.prepare()?;
         for workers in [1, 2] {
@@ -570,8 +575,10 @@ impl Request {
         }
     }
 
-    fn create<'p>(&self, plugin: &'p Plugin) -> Result<Instance<'p>, String> {
-        let create = plugin.table.create.ok_or("the plugin has no create")?;
+    fn create<'p>(&self, plugin: &'p Plugin) -> Result<Instance<'p>, (guild_status, String)> {
+        let Some(create) = plugin.table.create else {
+            return Err((GUILD_STATUS_ERR_ABI, "the plugin has no create".to_owned()));
+        };
         let (mut inst, mut err) = (core::ptr::null_mut(), ErrorText::new());
         // SAFETY: as in `declined`; place and buffer are ours.
         let status = unsafe {
@@ -583,7 +590,7 @@ impl Request {
                 err.as_raw(),
             )
         };
-        succeeded("create", status, &err)?;
+        succeeded("create", status, &err).map_err(|why| (status, why))?;
         Ok(Instance { plugin, inst })
     }
 }

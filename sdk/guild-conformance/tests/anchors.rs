@@ -3,6 +3,7 @@
 use guild_conformance::case::{Seed, random_weight};
 use guild_conformance::oracle::attention::{Attention, CacheFormat};
 use guild_conformance::oracle::gated_delta::{DeltaRows, GatedDelta};
+use guild_conformance::oracle::rope::{Pairing, Rotation};
 use guild_conformance::oracle::{self, Matrix};
 use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q8_0};
 
@@ -77,18 +78,38 @@ fn rope_multiplies_by_a_unit_complex_number() {
     let (dim, rotary, theta) = (40, 32, 1e6f64);
     let x = Seed::new(3).floats(2 * dim, 1.0);
     let positions = [0u64, 12_345];
-    let got = oracle::rope::rope(&x, 1, dim, &positions, rotary, theta);
-    let mut want = wide(&x);
-    for (row, &position) in want.chunks_exact_mut(dim).zip(&positions) {
-        for i in 0..rotary / 2 {
-            let angle = position as f64 / theta.powf(2.0 * i as f64 / rotary as f64);
-            let (re, im) = (row[i], row[i + rotary / 2]);
-            row[i] = re * angle.cos() - im * angle.sin();
-            row[i + rotary / 2] = re * angle.sin() + im * angle.cos();
+    let factors: Vec<f32> = (0..rotary / 2).map(|i| 1.0 + i as f32 / 2.0).collect();
+    for (pairing, factors) in [
+        (Pairing::Halves, None),
+        (Pairing::Halves, Some(&factors[..])),
+        (Pairing::Adjacent, None),
+        (Pairing::Adjacent, Some(&factors[..])),
+    ] {
+        let rotation = Rotation {
+            pairing,
+            rotary_dims: rotary,
+            theta,
+            factors,
+        };
+        let got = oracle::rope::rope(&x, 1, dim, &positions, &rotation).unwrap();
+        let mut want = wide(&x);
+        for (row, &position) in want.chunks_exact_mut(dim).zip(&positions) {
+            for i in 0..rotary / 2 {
+                let factor = factors.map_or(1.0, |factors| f64::from(factors[i]));
+                let frequency = theta.powf(-2.0 * i as f64 / rotary as f64) / factor;
+                let angle = position as f64 * frequency;
+                let (re, im) = match pairing {
+                    Pairing::Halves => (i, i + rotary / 2),
+                    Pairing::Adjacent => (2 * i, 2 * i + 1),
+                };
+                let (a, b) = (row[re], row[im]);
+                row[re] = a * angle.cos() - b * angle.sin();
+                row[im] = a * angle.sin() + b * angle.cos();
+            }
         }
+        assert_close(&got, &want, 1e-6);
+        assert_eq!(got[..dim], x[..dim], "position 0 rotates nothing");
     }
-    assert_close(&got, &want, 1e-6);
-    assert_eq!(got[..dim], x[..dim], "position 0 rotates nothing");
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::double::{exp2, log2};
 
-/// Frequencies for one head: `theta^(-2 i / rotary_dims)` for pair `i`.
+/// Frequencies for one head: `theta^(-2 i / rotary_dims)` for pair `i`, or that divided by a factor.
 #[derive(Clone, Debug)]
 pub struct RopeFrequencies {
     per_pair: Vec<f64>,
@@ -20,6 +20,20 @@ impl RopeFrequencies {
             .map(|pair| exp2(-(f64::from(2 * pair) / f64::from(rotary_dims)) * log2_theta))
             .collect();
         RopeFrequencies { per_pair }
+    }
+
+    /// The same frequencies, each divided by its factor; `None` where the factors aren't as many as
+    /// the pairs, or one isn't finite and above 0.
+    #[must_use]
+    pub fn divided_by(mut self, factors: &[f32]) -> Option<RopeFrequencies> {
+        let usable = |factor: &f32| factor.is_finite() && *factor > 0.0;
+        if factors.len() != self.per_pair.len() || !factors.iter().all(usable) {
+            return None;
+        }
+        for (frequency, factor) in self.per_pair.iter_mut().zip(factors) {
+            *frequency /= f64::from(*factor);
+        }
+        Some(self)
     }
 
     /// Pairs of elements that are rotated.
@@ -94,6 +108,22 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn factors_divide_the_frequencies() {
+        let plain = RopeFrequencies::new(5e5, 6);
+        let halved = plain.clone().divided_by(&[1.0, 2.0, 32.0]).unwrap();
+        let want = [
+            plain.per_pair[0],
+            plain.per_pair[1] / 2.0,
+            plain.per_pair[2] / 32.0,
+        ];
+        assert_eq!(halved.per_pair, want);
+        for wrong in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert!(plain.clone().divided_by(&[1.0, wrong, 1.0]).is_none());
+        }
+        assert!(plain.divided_by(&[1.0, 1.0]).is_none());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::kernel::Failure;
 use crate::sized;
+use crate::tensor::Weight;
 use guild_abi::abi::{GUILD_TENSOR_DYNAMIC_ROWS, guild_op_req, guild_state, guild_tensor};
 use guild_abi::core_ops::{
     guild_attention_params, guild_conv_params, guild_delta_params, guild_experts_params,
@@ -90,6 +91,7 @@ pub struct Request<'a> {
     /// Maxima.
     pub bounds: Bounds,
     params: &'a [u8],
+    operands: &'a [*const guild_tensor],
 }
 
 impl<'a> Request<'a> {
@@ -99,6 +101,23 @@ impl<'a> Request<'a> {
     /// `INVALID` where the caller's struct is shorter than `T`.
     pub fn params<T: Params>(&self) -> Result<T, Failure> {
         read_params(self.params)
+    }
+
+    /// Input `index` as a weight. Only `create` is given the bytes of weights.
+    ///
+    /// # Errors
+    /// `INVALID` where there is none, it has no bytes, or they don't hold its shape.
+    pub fn weight(&self, index: usize) -> Result<Weight<'a>, Failure> {
+        let Some(&operand) = self.operands.get(index) else {
+            return Err(Failure::invalid("an input operand is missing"));
+        };
+        // SAFETY: `list` refused null, and the host keeps its tensors valid during `'a`.
+        let tensor = unsafe { &*operand };
+        if tensor.data.is_null() {
+            return Err(Failure::invalid("a weight has no bytes in this request"));
+        }
+        // SAFETY: as above; nothing writes a weight.
+        unsafe { Weight::new(tensor) }
     }
 
     /// Reads and checks a request.
@@ -126,6 +145,12 @@ impl<'a> Request<'a> {
                 list(raw.states, raw.n_state, |state| Ok(state_info(state)))?,
             )
         };
+        let operands: &[*const guild_tensor] = if inputs.is_empty() {
+            &[]
+        } else {
+            // SAFETY: `list` has read as many pointers from it.
+            unsafe { core::slice::from_raw_parts(raw.inputs, inputs.len()) }
+        };
         let bounds = if raw.bounds.is_null() {
             Bounds {
                 workers: 1,
@@ -146,6 +171,7 @@ impl<'a> Request<'a> {
             states,
             bounds,
             params,
+            operands,
         })
     }
 }

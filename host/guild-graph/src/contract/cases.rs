@@ -231,7 +231,7 @@ fn rope() {
     let word = |at: usize, value: u32| {
         move |case: &mut Case| case.params[4 * at..4 * at + 4].copy_from_slice(&value.to_ne_bytes())
     };
-    ok.refused("pairing", word(1, 1));
+    ok.refused("pairing", word(1, 2));
     ok.refused("rotary_dims", word(2, 10));
     ok.refused("rotary_dims", word(2, 5));
     ok.refused("rotary_dims", word(2, 0));
@@ -239,6 +239,14 @@ fn rope() {
     ok.refused("theta", word(5, 0xffff_ffff));
     ok.refused("sections", word(6, 2));
     ok.refused("x", |case| case.inputs[0].1[0] = O);
+    let ok = case("rope", &[(F32, shape), (F32, &[3])], &[(F32, shape)])
+        .params(&words)
+        .accepted();
+    ok.refused("factors", |case| case.inputs[1].1[0] = 4);
+    ok.refused("factors", |case| case.inputs[1].0 = GUILD_FORMAT_F16);
+    ok.refused("number of inputs", |case| {
+        case.inputs.push(case.inputs[1].clone());
+    });
 }
 
 #[test]

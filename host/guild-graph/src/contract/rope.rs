@@ -4,7 +4,7 @@ use core::mem::offset_of;
 
 use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, ROPE};
-use guild_abi::core_ops::{GUILD_ROPE_HALVES, guild_rope_params};
+use guild_abi::core_ops::{GUILD_ROPE_ADJACENT, GUILD_ROPE_HALVES, guild_rope_params};
 
 use super::Contract;
 use super::operands::{Formats, Operands, require};
@@ -18,7 +18,7 @@ impl Contract for Rope {
     }
 
     fn check(&self, node: &mut Operands<'_>) -> Result<(), Mismatch> {
-        node.counts(1..=1, 1..=1, 0)?;
+        node.counts(1..=2, 1..=1, 0)?;
         node.input(
             0,
             "x",
@@ -31,7 +31,13 @@ impl Contract for Rope {
             Formats::One(GUILD_FORMAT_F32),
             &["rows", "heads", "dim"],
         )?;
-        check_params(node)
+        let pairs = check_params(node)?;
+        if node.input_count() == 1 {
+            return Ok(());
+        }
+        node.bind("rotary_dims/2", pairs);
+        let format = Formats::One(GUILD_FORMAT_F32);
+        node.input(1, "factors", format, &["rotary_dims/2"])
     }
 
     fn alias(&self) -> Option<(usize, usize)> {
@@ -39,13 +45,14 @@ impl Contract for Rope {
     }
 }
 
-fn check_params(node: &Operands<'_>) -> Result<(), Mismatch> {
+/// Checks the parameters and gives the number of pairs.
+fn check_params(node: &Operands<'_>) -> Result<u64, Mismatch> {
     let params = node.params(size_of::<guild_rope_params>())?;
     let pairing = params.u32_at(offset_of!(guild_rope_params, pairing));
     require(
-        pairing == GUILD_ROPE_HALVES,
+        [GUILD_ROPE_HALVES, GUILD_ROPE_ADJACENT].contains(&pairing),
         "pairing",
-        "halves (0)",
+        "halves (0) or adjacent (1)",
         pairing,
     )?;
     let dim = node.number("dim");
@@ -60,7 +67,9 @@ fn check_params(node: &Operands<'_>) -> Result<(), Mismatch> {
     require(positive, "theta", "a number above 0", theta)?;
     let first = offset_of!(guild_rope_params, sections);
     let sections = (0..4).map(|i| u64::from(params.u32_at(first + 4 * i)));
-    let pairs: u64 = sections.sum();
-    let wanted = format!("a sum of at most rotary_dims / 2 = {}", rotary / 2);
-    require(pairs <= u64::from(rotary / 2), "sections", &wanted, pairs)
+    let in_sections: u64 = sections.sum();
+    let pairs = u64::from(rotary / 2);
+    let wanted = format!("a sum of at most rotary_dims / 2 = {pairs}");
+    require(in_sections <= pairs, "sections", &wanted, in_sections)?;
+    Ok(pairs)
 }

@@ -192,16 +192,19 @@ impl Builder<'_> {
         )
     }
 
-    /// Rotary position embedding of `x` `[rows, heads, dim]`. `params.size` is filled in.
+    /// Rotary position embedding of `x` `[rows, heads, dim]`; `factors` `[rotary_dims / 2]` divide the
+    /// frequencies. `params.size` is filled in.
     pub fn rope(
         &mut self,
         name: &str,
         x: Value,
+        factors: Option<Value>,
         params: guild_rope_params,
     ) -> Result<Value, Failure> {
         let size = size_of::<guild_rope_params>() as u32;
         let params = Params::Rope(guild_rope_params { size, ..params });
-        self.one(&contract::ROPE, name, params, &[x], x.shape())
+        let inputs: Vec<Value> = [x].into_iter().chain(factors).collect();
+        self.one(&contract::ROPE, name, params, &inputs, x.shape())
     }
 
     /// Causal attention of `q` `[rows, heads, dim]` over `k`, `v` `[rows, kv_heads, dim]` and what the

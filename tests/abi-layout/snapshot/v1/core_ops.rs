@@ -52,6 +52,8 @@ pub struct guild_norm_params {
 
 /// RoPE pairs element `i` with `i + rotary_dims / 2`.
 pub const GUILD_ROPE_HALVES: u32 = 0;
+/// RoPE pairs element `2 i` with `2 i + 1`.
+pub const GUILD_ROPE_ADJACENT: u32 = 1;
 
 /// Parameters of `rope`. 48 bytes.
 #[repr(C)]
@@ -60,7 +62,7 @@ pub const GUILD_ROPE_HALVES: u32 = 0;
 pub struct guild_rope_params {
     /// Bytes of this struct.
     pub size: u32,
-    /// `GUILD_ROPE_HALVES`.
+    /// `GUILD_ROPE_HALVES` or `GUILD_ROPE_ADJACENT`.
     pub pairing: u32,
     /// Leading elements of a head that are rotated; even.
     pub rotary_dims: u32,

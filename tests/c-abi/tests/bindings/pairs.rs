@@ -162,6 +162,7 @@ pub fn constants() {
     same_constant!(core_ops, GUILD_OP_MOE_EXPERTS);
     same_constant!(core_ops, GUILD_OP_CONCAT);
     same_constant!(core_ops, GUILD_ROPE_HALVES);
+    same_constant!(core_ops, GUILD_ROPE_ADJACENT);
     same_constant!(core_ops, GUILD_ACTIVATION_NONE);
     same_constant!(core_ops, GUILD_ACTIVATION_SILU);
     same_constant!(core_ops, GUILD_HEADS_GROUPED);
