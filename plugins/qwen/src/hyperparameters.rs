@@ -414,7 +414,16 @@ impl Keys<'_> {
         Ok(())
     }
 
+    /// A stretched context, by its name or by a bare factor.
     fn refuse_rope_scaling(&self) -> Result<(), Failure> {
+        let factor = self.full("rope.scaling.factor");
+        if self.model.length(&factor)?.is_some() {
+            let found = self.model.number(&factor)?;
+            if found != 1.0 {
+                let found = found.to_string();
+                return Err(Refusal::RopeScaling { key: factor, found }.into());
+            }
+        }
         let key = self.full("rope.scaling.type");
         if self.model.length(&key)?.is_none() {
             return Ok(());

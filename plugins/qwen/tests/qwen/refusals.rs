@@ -70,6 +70,19 @@ fn a_key_of_another_type_is_named() {
 }
 
 #[test]
+fn a_list_where_one_number_is_for_all_layers_is_named() {
+    for key in [
+        "attention.head_count",
+        "attention.head_count_kv",
+        "ssm.conv_kernel",
+    ] {
+        let key = format!("qwen35moe.{key}");
+        let change = |model: &mut SampleModel| model.set_array(&key, &[4, 4, 4, 2, 4]);
+        refused(change, GUILD_STATUS_ERR_INVALID, &[&key, "list of 5 values"]);
+    }
+}
+
+#[test]
 fn every_missing_tensor_is_named() {
     let model = qwen35moe();
     for name in model.tensor_names() {
@@ -313,8 +326,12 @@ fn scaled_rope_isnt_served() {
     const KEY: &str = "qwen35moe.rope.scaling.type";
     let change = |model: &mut SampleModel| model.set_text(KEY, "yarn");
     refused(change, GUILD_STATUS_ERR_UNSUPPORTED, &[KEY, "yarn"]);
+    const FACTOR: &str = "qwen35moe.rope.scaling.factor";
+    let change = |model: &mut SampleModel| model.set_number(FACTOR, 4.0);
+    refused(change, GUILD_STATUS_ERR_UNSUPPORTED, &[FACTOR, "\"4\""]);
     let mut model = qwen35moe();
     model.set_text(KEY, "none");
+    model.set_number(FACTOR, 1.0);
     assert!(model.describe(&Qwen35Moe).is_ok());
 }
 
