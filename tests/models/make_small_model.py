@@ -2,26 +2,20 @@
 
 usage: make_small_model.py TOKENIZER.gguf OUT.gguf
 
-The tokenizer comes from another GGUF file of the same family. Every matrix is rounded to BF16, so
-that the file holds exactly the weights that the golden values were computed with.
+The tokenizer comes from another GGUF file of the same family.
 """
 import sys
 
-import gguf
 import numpy as np
+from random_gguf import RandomGguf
 
 HIDDEN, LAYERS, EXPERTS, TOP_K, FF = 128, 4, 8, 2, 64
 HEADS, KV_HEADS, HEAD_DIM, ROTARY = 4, 2, 32, 16
 KEY_HEADS, VALUE_HEADS, STATE = 2, 4, 32
 CONV_CHANNELS = 2 * KEY_HEADS * STATE + VALUE_HEADS * STATE
 
-source = gguf.GGUFReader(sys.argv[1])
-rng = np.random.default_rng(5)
-w = gguf.GGUFWriter(sys.argv[2], "qwen35moe")
-
-
-def field(name):
-    return source.fields[name].contents()
+file = RandomGguf(sys.argv[2], "qwen35moe", sys.argv[1], seed=5)
+w, rng, matrix, vector = file.w, file.rng, file.matrix, file.vector
 
 
 def metadata():
@@ -49,23 +43,7 @@ def metadata():
     w.add_ssm_inner_size(VALUE_HEADS * STATE)
     w.add_full_attention_interval(4)
     w.add_file_type(32)
-    w.add_tokenizer_model("gpt2")
-    w.add_tokenizer_pre("qwen35")
-    w.add_token_list(field("tokenizer.ggml.tokens"))
-    w.add_token_types(list(field("tokenizer.ggml.token_type")))
-    w.add_token_merges(field("tokenizer.ggml.merges"))
-    w.add_eos_token_id(field("tokenizer.ggml.eos_token_id"))
-
-
-def matrix(name, *shape, std=None):
-    values = rng.standard_normal(shape) * (std or shape[-1] ** -0.5)
-    bits = values.astype(np.float32).view(np.uint32)
-    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype(np.uint16)
-    w.add_tensor(name, rounded.view(np.uint8), raw_dtype=gguf.GGMLQuantizationType.BF16)
-
-
-def vector(name, *shape, std=0.1, mean=0.0):
-    w.add_tensor(name, (rng.standard_normal(shape) * std + mean).astype(np.float32))
+    return file.add_tokenizer("qwen35")
 
 
 def experts(p):
@@ -100,8 +78,7 @@ def delta(p):
     matrix(p + "ssm_out.weight", HIDDEN, VALUE_HEADS * STATE)
 
 
-metadata()
-vocabulary = len(field("tokenizer.ggml.tokens"))
+vocabulary = metadata()
 matrix("token_embd.weight", vocabulary, HIDDEN, std=0.5)
 vector("output_norm.weight", HIDDEN, mean=1)
 matrix("output.weight", vocabulary, HIDDEN, std=0.15)
@@ -119,7 +96,4 @@ for layer in range(LAYERS + 1):
         matrix(p + "nextn.eh_proj.weight", HIDDEN, 2 * HIDDEN)
         for name in ("enorm", "hnorm", "shared_head_norm"):
             vector(p + f"nextn.{name}.weight", HIDDEN, mean=1)
-w.write_header_to_file()
-w.write_kv_data_to_file()
-w.write_tensors_to_file()
-w.close()
+file.close()

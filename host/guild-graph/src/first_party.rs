@@ -1,7 +1,7 @@
 //! The ids of guild's own packages, for messages that say what to install. Nothing is chosen by them.
 
 /// Packages that have runners.
-pub(crate) const RUNNERS: &[&str] = &["org.guild.runners.qwen"];
+pub(crate) const RUNNERS: &[&str] = &["org.guild.runners.qwen", "org.guild.runners.llama"];
 
 /// Namespaces of operations and the packages that serve them.
 const OPERATIONS: &[(&str, &[&str])] = &[("guild.core.", &["org.guild.kernels.cpu"])];

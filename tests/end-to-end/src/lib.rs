@@ -9,28 +9,43 @@ use guild_demo::guild::Guild;
 use guild_demo::seed::ThrowAwayKey;
 use guild_demo::{build, staging};
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// A first-party package: id, Cargo member of its library, library name.
-pub type FirstParty = (&'static str, &'static str, &'static str);
+/// A first-party package: id, what builds its library, library name.
+pub type FirstParty = (&'static str, Source, &'static str);
+
+/// What builds a package's library.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// The Cargo member of this name.
+    Cargo(&'static str),
+    /// The commands in the block of `docs/adding-an-architecture.md` that starts with this line.
+    Page(&'static str),
+}
 
 /// The CPU kernels.
 pub const CPU: FirstParty = (
     "org.guild.kernels.cpu",
-    "guild-plugin-cpu-cdylib",
+    Source::Cargo("guild-plugin-cpu-cdylib"),
     "libguild_cpu.so",
 );
 /// The Qwen runners.
 pub const QWEN: FirstParty = (
     "org.guild.runners.qwen",
-    "guild-plugin-qwen-cdylib",
+    Source::Cargo("guild-plugin-qwen-cdylib"),
     "libguild_qwen.so",
+);
+/// The llama runner in C, built as its page says.
+pub const LLAMA: FirstParty = (
+    "org.guild.runners.llama",
+    Source::Page("mkdir -p STAGING/lib"),
+    "libguild_llama.so",
 );
 /// The oracle.
 pub const REFERENCE: FirstParty = (
     "org.guild.kernels.reference",
-    "guild-plugin-reference-cdylib",
+    Source::Cargo("guild-plugin-reference-cdylib"),
     "libguild_reference.so",
 );
 
@@ -38,6 +53,11 @@ pub const REFERENCE: FirstParty = (
 pub const SMALL_BF16: &str = "tests/models/qwen35moe-small-bf16.gguf";
 /// A tiny quantised model.
 pub const TINY_Q4_K_M: &str = "tests/models/qwen35moe-tiny-Q4_K_M.gguf";
+
+/// A small llama model with a tied head, in BF16, with golden values.
+pub const LLAMA_TIED: &str = "tests/models/llama-small-tied-bf16.gguf";
+/// The same architecture with a head of its own and frequency factors.
+pub const LLAMA_FACTORS: &str = "tests/models/llama-small-factors-bf16.gguf";
 
 /// A store with its key, and the binary that works on it. Its folder goes when it is dropped.
 pub struct Site {
@@ -67,11 +87,32 @@ pub fn binaries() -> &'static Path {
     BINARIES.get_or_init(|| {
         let root = root();
         build::host(&root, Profile::Dev).unwrap();
-        for (_, member, _) in [CPU, QWEN, REFERENCE] {
-            build::plugin(&root, member, Profile::Dev).unwrap();
+        for (_, source, _) in [CPU, QWEN, REFERENCE] {
+            if let Source::Cargo(member) = source {
+                build::plugin(&root, member, Profile::Dev).unwrap();
+            }
         }
         build::binaries(&root, Profile::Dev).unwrap()
     })
+}
+
+/// The commands in the block of `docs/adding-an-architecture.md` whose first line this is.
+#[must_use]
+pub fn page_commands(first_line: &str) -> String {
+    let page = std::fs::read_to_string(root().join("docs/adding-an-architecture.md")).unwrap();
+    let mut blocks = page.split("```sh\n").skip(1);
+    let block = blocks.find(|block| block.lines().next() == Some(first_line));
+    let block = block.and_then(|block| block.split("```").next());
+    block
+        .unwrap_or_else(|| panic!("the page has no block that starts with {first_line:?}"))
+        .to_owned()
+}
+
+/// Runs shell commands in the project's root folder; each must succeed.
+pub fn shell(commands: &str) {
+    let mut shell = Command::new("sh");
+    shell.current_dir(root()).args(["-e", "-u", "-c", commands]);
+    build::run(&mut shell).unwrap();
 }
 
 impl Site {
@@ -108,11 +149,31 @@ impl Site {
 
     /// Stages a first-party package without signing it.
     #[must_use]
-    pub fn stage(&self, (id, _, library): FirstParty) -> PathBuf {
+    pub fn stage(&self, (id, source, library): FirstParty) -> PathBuf {
+        let built = match source {
+            Source::Cargo(_) => binaries().join(library),
+            Source::Page(first_line) => {
+                let folder = self.path(&format!("built/{id}"));
+                let commands = page_commands(first_line);
+                shell(&commands.replace("STAGING", &folder.to_string_lossy()));
+                folder.join("lib").join(library)
+            }
+        };
+        self.stage_library(id, &built)
+    }
+
+    /// Stages the package `id` with this library.
+    #[must_use]
+    pub fn stage_library(&self, id: &str, library: &Path) -> PathBuf {
         let staged = self.path(&format!("staging/{id}"));
-        let built = binaries().join(library);
-        staging::stage(&root().join("packages").join(id), &built, &staged).unwrap();
+        staging::stage(&root().join("packages").join(id), library, &staged).unwrap();
         staged
+    }
+
+    /// The same store under another binary.
+    #[must_use]
+    pub fn under(&self, binary: PathBuf) -> Guild {
+        Guild::new(binary, self.guild.data_dir().to_owned())
     }
 
     /// Signs a staging folder with the site's key; returns the new bundle's path.

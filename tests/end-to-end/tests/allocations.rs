@@ -204,6 +204,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
         external_only: true,
         no_builtin_cpu: false,
         no_builtin_qwen: false,
+        no_builtin_llama: false,
         allow_reference,
     };
     let output = Output::new(true);

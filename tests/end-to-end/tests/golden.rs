@@ -1,8 +1,8 @@
 //! Golden values from outside: llama.cpp's f32 run of the small model (`tests/models/README.md`).
 
 use guild_end_to_end::{
-    CPU, QWEN, SMALL_BF16, Site, TINY_Q4_K_M, f32_values, file, id_list, json_file, npy_values,
-    root,
+    CPU, FirstParty, LLAMA, LLAMA_FACTORS, LLAMA_TIED, QWEN, SMALL_BF16, Site, TINY_Q4_K_M,
+    f32_values, file, id_list, json_file, npy_values, root,
 };
 use serde_json::Value;
 
@@ -24,32 +24,33 @@ fn top_gap(row: &[f32]) -> f32 {
     sorted[0] - sorted[1]
 }
 
-#[test]
-fn logits_and_greedy_ids_of_the_small_model_are_the_golden_ones() {
-    let site = Site::with(&[CPU, QWEN]);
-    let golden = json_file("tests/models/qwen35moe-small.golden.json");
-    let stored = std::fs::read(root().join("tests/models/qwen35moe-small.logits.f32")).unwrap();
+/// Logits and greedy ids of a small model, by installed packages alone, against llama.cpp's f32 run:
+/// `STEM.golden.json` and `STEM.logits.f32`.
+fn check_small_model(runners: FirstParty, model: &str, stem: &str) {
+    let site = Site::with(&[CPU, runners]);
+    let golden = json_file(&format!("{stem}.golden.json"));
+    let stored = std::fs::read(root().join(format!("{stem}.logits.f32"))).unwrap();
     let expected = f32_values(&stored);
     let ids = id_list(&golden["prompt_ids"]);
     let options = ["--kv", "f32", "--external-only"];
-    let logits = npy_values(&site.logits(SMALL_BF16, &ids, &options, &[]));
+    let logits = npy_values(&site.logits(model, &ids, &options, &[]));
 
     assert_eq!(logits.len(), expected.len());
     let difference = logits.iter().zip(&expected).map(|(a, b)| (a - b).abs());
     let largest = difference.fold(0.0f32, f32::max);
-    assert!(largest <= 2e-3, "largest difference {largest}");
+    assert!(largest <= 2e-3, "{model}: largest difference {largest}");
     for (row, want) in logits.chunks(1024).zip(expected.chunks(1024)) {
         if top_gap(want) > 4e-3 {
-            assert_eq!(argmax(row), argmax(want));
+            assert_eq!(argmax(row), argmax(want), "{model}");
         }
     }
 
     let prompt = golden["prompt_ids"].as_array().unwrap()[..16].to_vec();
     let prompt = id_list(&Value::Array(prompt));
-    let model = file(SMALL_BF16);
+    let path = file(model);
     let run = [
         "run",
-        &model,
+        &path,
         "--prompt-ids",
         &prompt,
         "-n",
@@ -57,7 +58,18 @@ fn logits_and_greedy_ids_of_the_small_model_are_the_golden_ones() {
         "--ignore-eos",
     ];
     let answer = site.guild.json(&[&run[..], &options].concat()).unwrap();
-    assert_eq!(answer["tokens"], golden["greedy_from_16"]);
+    assert_eq!(answer["tokens"], golden["greedy_from_16"], "{model}");
+}
+
+#[test]
+fn logits_and_greedy_ids_of_the_small_model_are_the_golden_ones() {
+    check_small_model(QWEN, SMALL_BF16, "tests/models/qwen35moe-small");
+}
+
+#[test]
+fn llama_models_with_and_without_a_head_and_factors_give_the_golden_ones() {
+    check_small_model(LLAMA, LLAMA_TIED, "tests/models/llama-small-tied");
+    check_small_model(LLAMA, LLAMA_FACTORS, "tests/models/llama-small-factors");
 }
 
 #[test]

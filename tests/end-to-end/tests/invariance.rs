@@ -1,12 +1,20 @@
 //! One answer: the same bits for every way to cut a prompt, thread count, instruction set and package.
 
-use guild_end_to_end::{CPU, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, id_list, json_file};
+use guild_end_to_end::{
+    CPU, LLAMA, LLAMA_FACTORS, LLAMA_TIED, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, id_list,
+    json_file,
+};
 
-const MODELS: [(&str, &str); 2] = [
+const MODELS: [(&str, &str); 4] = [
     (SMALL_BF16, "tests/models/qwen35moe-small.golden.json"),
     (
         TINY_Q4_K_M,
         "tests/models/qwen35moe-tiny-Q4_K_M.golden.json",
+    ),
+    (LLAMA_TIED, "tests/models/llama-small-tied.golden.json"),
+    (
+        LLAMA_FACTORS,
+        "tests/models/llama-small-factors.golden.json",
     ),
 ];
 
@@ -16,7 +24,7 @@ fn prompt(golden: &str) -> String {
 
 #[test]
 fn chunks_and_threads_change_no_bit() {
-    let site = Site::with(&[CPU, QWEN]);
+    let site = Site::with(&[CPU, QWEN, LLAMA]);
     for (model, golden) in MODELS {
         let ids = prompt(golden);
         let base = ["--external-only", "-t", "1"];
@@ -31,7 +39,7 @@ fn chunks_and_threads_change_no_bit() {
 
 #[test]
 fn instruction_sets_change_no_bit() {
-    let site = Site::with(&[CPU, QWEN]);
+    let site = Site::with(&[CPU, QWEN, LLAMA]);
     for (model, golden) in MODELS {
         let ids = prompt(golden);
         let force = |isa| site.logits(model, &ids, &["--external-only"], &[("GUILD_CPU_ISA", isa)]);
@@ -52,8 +60,8 @@ fn instruction_sets_change_no_bit() {
 
 #[test]
 fn the_reference_package_gives_the_same_bits() {
-    let kernels = Site::with(&[CPU, QWEN]);
-    let reference = Site::with(&[REFERENCE, QWEN]);
+    let kernels = Site::with(&[CPU, QWEN, LLAMA]);
+    let reference = Site::with(&[REFERENCE, QWEN, LLAMA]);
     for (model, golden) in MODELS {
         let ids = prompt(golden);
         let fast = kernels.logits(model, &ids, &["--external-only"], &[]);
@@ -67,7 +75,7 @@ fn the_reference_package_gives_the_same_bits() {
 
 #[test]
 fn built_in_and_installed_packages_give_the_same_bits() {
-    let installed = Site::with(&[CPU, QWEN]);
+    let installed = Site::with(&[CPU, QWEN, LLAMA]);
     let empty = Site::new();
     for (model, golden) in MODELS {
         let ids = prompt(golden);

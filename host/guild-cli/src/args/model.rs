@@ -43,6 +43,9 @@ pub struct ModelArgs {
     /// Leave out the built-in Qwen runners.
     #[arg(long, help_heading = PACKAGES_HEADING)]
     pub no_builtin_qwen: bool,
+    /// Leave out the built-in llama runner.
+    #[arg(long)]
+    pub no_builtin_llama: bool,
     /// Let the slow reference package serve operations.
     #[arg(long, help_heading = PACKAGES_HEADING)]
     pub allow_reference: bool,

@@ -10,6 +10,7 @@ pub fn load_options(args: &ModelArgs) -> LoadOptions {
     let switches = [
         ("org.guild.kernels.cpu", args.no_builtin_cpu),
         ("org.guild.runners.qwen", args.no_builtin_qwen),
+        ("org.guild.runners.llama", args.no_builtin_llama),
     ];
     let off = switches.iter().filter(|(_, off)| *off);
     LoadOptions {
@@ -46,6 +47,14 @@ fn linked() -> Vec<Builtin> {
             Builtin::new(
                 "org.guild.runners.qwen",
                 guild_sdk::entry::<guild_plugin_qwen::Qwen>,
+            )
+        },
+        #[cfg(feature = "builtin-llama")]
+        // SAFETY: the entry of `plugins/llama/llama.c`, which keeps the ABI's rules.
+        unsafe {
+            Builtin::new(
+                "org.guild.runners.llama",
+                guild_plugin_llama::guild_llama_plugin_entry_v1,
             )
         },
     ]

@@ -1,0 +1,710 @@
+/*
+ * Conveniences for runners in C: metadata with its checks, weights with their shapes, core operations
+ * as functions. Everything here is built from runner.h and core_ops.h; nothing here is needed.
+ *
+ * A `guild_describe` goes through one `describe` call and remembers the first failure. After it every
+ * function does nothing and returns something harmless, so that a description reads from top to bottom
+ * without an `if` a line; return `d->status` at the end. The functions are `[serial]`, as `describe` is.
+ *
+ * Written by hand; the headers that it includes are generated.
+ * SPDX-License-Identifier: MIT OR Apache-2.0
+ */
+#ifndef GUILD_DESCRIBE_H
+#define GUILD_DESCRIBE_H
+
+#include "core_ops.h"
+#include "runner.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define GUILD_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define GUILD_PRINTF(text, first)
+#endif
+
+/** Exports the entry from a library that hides everything else (`-fvisibility=hidden`). */
+#if defined(__GNUC__)
+#define GUILD_EXPORT __attribute__((visibility("default")))
+#else
+#define GUILD_EXPORT
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Bytes of a formatted name or reason; longer text is cut. */
+#define GUILD_TEXT_BYTES 512
+
+/** Most outputs of one `guild_linear`. */
+#define GUILD_LINEAR_MAX 8
+
+/** One `describe` in progress. */
+typedef struct guild_describe {
+    /** The model file. */
+    const guild_model_v1 *model;
+    /** The host's builder. */
+    const guild_builder_v1 *builder;
+    /** Where the first failure's text goes; may be null. */
+    guild_err *err;
+    /** The first failure, or `GUILD_STATUS_OK`. */
+    guild_status status;
+    /** Layer number that operations from here on carry, for reports. */
+    uint32_t layer;
+} guild_describe;
+
+/** A value of the graph with its shape, outermost axis first. */
+typedef struct guild_value {
+    /** Its number within the section. */
+    uint32_t number;
+    /** Axes in use; 0 after a failure. */
+    uint32_t rank;
+    /** Elements along each axis. */
+    uint64_t shape[6];
+} guild_value;
+
+/* ---- text ---- */
+
+/** Borrows a C string. */
+static inline guild_str guild_text(const char *text)
+{
+    guild_str out;
+    out.ptr = (const uint8_t *)text;
+    out.len = strlen(text);
+    return out;
+}
+
+/** Whether two texts are equal. */
+static inline int guild_text_is(guild_str text, const char *other)
+{
+    return text.len == strlen(other) && (text.len == 0 || memcmp(text.ptr, other, text.len) == 0);
+}
+
+/** Leaves a reason in `err` and gives `status` back. */
+GUILD_PRINTF(3, 0)
+static inline guild_status guild_fail_v(guild_err *err, guild_status status, const char *format,
+                                        va_list args)
+{
+    char text[GUILD_TEXT_BYTES];
+    int whole = vsnprintf(text, sizeof text, format, args);
+    size_t fits = strlen(text);
+    if (err == NULL) {
+        return status;
+    }
+    err->code = status;
+    err->len = whole > 0 ? (uint32_t)whole : 0;
+    if (fits > err->cap || err->buf == NULL) {
+        fits = err->buf == NULL ? 0 : err->cap;
+    }
+    /* Cut in front of a character, never inside one. */
+    while (fits > 0 && ((unsigned char)text[fits] & 0xc0) == 0x80) {
+        fits--;
+    }
+    if (fits > 0) {
+        memcpy(err->buf, text, fits);
+    }
+    return status;
+}
+
+/** Leaves a reason in `err` and gives `status` back. */
+GUILD_PRINTF(3, 4)
+static inline guild_status guild_fail(guild_err *err, guild_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    status = guild_fail_v(err, status, format, args);
+    va_end(args);
+    return status;
+}
+
+/** Refuses the model: the first reason stays. */
+GUILD_PRINTF(3, 4)
+static inline void guild_refuse(guild_describe *d, guild_status status, const char *format, ...)
+{
+    va_list args;
+    if (d->status != GUILD_STATUS_OK) {
+        return;
+    }
+    va_start(args, format);
+    d->status = guild_fail_v(d->err, status, format, args);
+    va_end(args);
+}
+
+/* ---- metadata ---- */
+
+/** Values of a key: 1 for a scalar, its length for an array, 0 where it is absent. */
+static inline uint64_t guild_key_length(const guild_describe *d, const char *key)
+{
+    uint64_t length = 0;
+    if (d->model->length(d->model->ctx, guild_text(key), &length) != GUILD_STATUS_OK) {
+        return 0;
+    }
+    return length;
+}
+
+/** Refuses a key that is missing, or that has a value for each layer. */
+static inline void guild_check_scalar(guild_describe *d, const char *key)
+{
+    uint64_t length = guild_key_length(d, key);
+    if (length == 0) {
+        guild_refuse(d, GUILD_STATUS_ERR_NOT_FOUND, "the metadata has no %s", key);
+    } else if (length > 1) {
+        guild_refuse(d, GUILD_STATUS_ERR_UNSUPPORTED,
+                     "%s has %" PRIu64 " values; this runner takes one for all layers", key, length);
+    }
+}
+
+/** An integer from `least` to `most`; `least` after a failure, so that it may be divided by. */
+static inline uint64_t guild_read_u64(guild_describe *d, const char *key, uint64_t least,
+                                      uint64_t most)
+{
+    uint64_t value = 0;
+    guild_check_scalar(d, key);
+    if (d->status != GUILD_STATUS_OK) {
+        return least;
+    }
+    if (d->model->get_u64(d->model->ctx, guild_text(key), 0, &value) != GUILD_STATUS_OK) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID, "%s isn't an integer from 0 up", key);
+        return least;
+    }
+    if (value < least || value > most) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
+                     "%s is %" PRIu64 "; %" PRIu64 " to %" PRIu64 " is possible", key, value, least,
+                     most);
+        return least;
+    }
+    return value;
+}
+
+/** As `guild_read_u64`, or `absent` where the key is absent. */
+static inline uint64_t guild_read_u64_or(guild_describe *d, const char *key, uint64_t absent,
+                                         uint64_t least, uint64_t most)
+{
+    return guild_key_length(d, key) == 0 ? absent : guild_read_u64(d, key, least, most);
+}
+
+/** A finite number above 0; 1 after a failure. */
+static inline double guild_read_positive(guild_describe *d, const char *key)
+{
+    double value = 1.0;
+    guild_check_scalar(d, key);
+    if (d->status != GUILD_STATUS_OK) {
+        return 1.0;
+    }
+    if (d->model->get_f64(d->model->ctx, guild_text(key), 0, &value) != GUILD_STATUS_OK) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID, "%s isn't a number", key);
+        return 1.0;
+    }
+    if (!(value > 0.0 && value - value == 0.0)) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID, "%s is %g; it must be above 0 and finite", key,
+                     value);
+        return 1.0;
+    }
+    return value;
+}
+
+/** As `guild_read_positive`, or `absent` where the key is absent. */
+static inline double guild_read_positive_or(guild_describe *d, const char *key, double absent)
+{
+    return guild_key_length(d, key) == 0 ? absent : guild_read_positive(d, key);
+}
+
+/** Refuses a key whose value isn't `neutral`, the one that changes nothing; booleans are 0 and 1. A
+ *  runner names the keys with it that other models of its architecture's name change the mathematics
+ *  by: ignoring one would give wrong text without a word. */
+static inline void guild_must_be(guild_describe *d, const char *key, double neutral)
+{
+    double found = neutral;
+    uint64_t integer = 0;
+    if (guild_key_length(d, key) == 0) {
+        return;
+    }
+    guild_check_scalar(d, key);
+    if (d->model->get_u64(d->model->ctx, guild_text(key), 0, &integer) == GUILD_STATUS_OK) {
+        found = (double)integer;
+    } else if (d->model->get_f64(d->model->ctx, guild_text(key), 0, &found) != GUILD_STATUS_OK) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID, "%s isn't a number", key);
+    }
+    if (found != neutral) {
+        guild_refuse(d, GUILD_STATUS_ERR_UNSUPPORTED, "%s is %g; this runner computes %g only", key,
+                     found, neutral);
+    }
+}
+
+/** As `guild_must_be`, for a key that holds text. */
+static inline void guild_must_be_text(guild_describe *d, const char *key, const char *neutral)
+{
+    guild_str found = guild_text(neutral);
+    if (guild_key_length(d, key) == 0) {
+        return;
+    }
+    if (d->model->get_str(d->model->ctx, guild_text(key), 0, &found) != GUILD_STATUS_OK) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID, "%s isn't text", key);
+    } else if (!guild_text_is(found, neutral)) {
+        guild_refuse(d, GUILD_STATUS_ERR_UNSUPPORTED,
+                     "%s is \"%.*s\"; this runner computes \"%s\" only", key,
+                     found.len < 64 ? (int)found.len : 64, (const char *)found.ptr, neutral);
+    }
+}
+
+/** Refuses `number` where `divisor`, which is above 0, doesn't divide it; both named by their keys. */
+static inline void guild_must_divide(guild_describe *d, const char *key, uint64_t number,
+                                     const char *divisor_key, uint64_t divisor)
+{
+    if (number % divisor != 0) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
+                     "%s is %" PRIu64 ", which isn't a multiple of %s = %" PRIu64, key, number,
+                     divisor_key, divisor);
+    }
+}
+
+/** Refuses `number` where it isn't `other`; both named by what they are. */
+static inline void guild_must_equal(guild_describe *d, const char *what, uint64_t number,
+                                    const char *other_what, uint64_t other)
+{
+    if (number != other) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
+                     "%s is %" PRIu64 ", but %s is %" PRIu64 "; they must be equal", what, number,
+                     other_what, other);
+    }
+}
+
+/* ---- tensors of the file ---- */
+
+/** The tensor of this name: gives whether the file has it. */
+static inline int guild_find_tensor(const guild_describe *d, const char *name,
+                                    guild_tensor_info *found)
+{
+    memset(found, 0, sizeof *found);
+    found->size = sizeof *found;
+    return d->model->tensor(d->model->ctx, guild_text(name), found) == GUILD_STATUS_OK;
+}
+
+/** Whether the file has a tensor of this name. */
+static inline int guild_has_tensor(const guild_describe *d, const char *name)
+{
+    guild_tensor_info found;
+    return guild_find_tensor(d, name, &found);
+}
+
+/** Length of a tensor's outermost axis; refuses a tensor that is missing. */
+static inline uint64_t guild_tensor_rows(guild_describe *d, const char *name)
+{
+    guild_tensor_info found;
+    if (!guild_find_tensor(d, name, &found)) {
+        guild_refuse(d, GUILD_STATUS_ERR_NOT_FOUND, "tensor %s is missing", name);
+        return 0;
+    }
+    return found.shape[0];
+}
+
+/** Refuses a tensor that isn't one of `names` or `blk.LAYER.` with one of `suffixes`, each list ended
+ *  by a null, LAYER below `layers`. A tensor that a runner doesn't ask for is mathematics left out: a
+ *  bias, a norm on the queries, an adapter. */
+static inline void guild_refuse_other_tensors(guild_describe *d, const char *const *names,
+                                              const char *const *suffixes, uint64_t layers)
+{
+    uint64_t i, layer = 0;
+    for (i = 0; i < d->model->tensor_count && d->status == GUILD_STATUS_OK; i++) {
+        guild_tensor_info tensor;
+        char name[64];
+        const char *const *other;
+        int known = 0, at = 0;
+        memset(&tensor, 0, sizeof tensor);
+        memset(name, 0, sizeof name);
+        tensor.size = sizeof tensor;
+        if (d->model->tensor_at(d->model->ctx, i, &tensor) == GUILD_STATUS_OK) {
+            memcpy(name, tensor.name.ptr,
+                   tensor.name.len < sizeof name ? (size_t)tensor.name.len : sizeof name - 1);
+        }
+        for (other = names; *other != NULL; other++) {
+            known |= strcmp(name, *other) == 0;
+        }
+        if (sscanf(name, "blk.%" SCNu64 ".%n", &layer, &at) == 1 && at > 0 && layer < layers) {
+            for (other = suffixes; *other != NULL; other++) {
+                known |= strcmp(name + at, *other) == 0;
+            }
+        }
+        if (!known) {
+            guild_refuse(d, GUILD_STATUS_ERR_UNSUPPORTED,
+                         "tensor %s is none that this runner computes with", name);
+        }
+    }
+}
+
+/* ---- values ---- */
+
+/** A value of this shape; the builder's calls write its number. */
+static inline guild_value guild_shaped(uint32_t rank, uint64_t first, uint64_t second, uint64_t third)
+{
+    guild_value value;
+    memset(&value, 0, sizeof value);
+    value.rank = rank;
+    value.shape[0] = first;
+    value.shape[1] = second;
+    value.shape[2] = third;
+    return value;
+}
+
+/** Keeps a builder's failure; its text is in `err` already. Gives whether all is well. */
+static inline int guild_went_well(guild_describe *d, guild_status status)
+{
+    if (d->status == GUILD_STATUS_OK) {
+        d->status = status;
+    }
+    return d->status == GUILD_STATUS_OK;
+}
+
+/** The tensor `name`, which must have the shape of `wanted` (rank 1 or 2). */
+static inline guild_value guild_weight(guild_describe *d, guild_value wanted, const char *name)
+{
+    guild_tensor_info found;
+    int fits;
+    if (d->status != GUILD_STATUS_OK) {
+        return guild_shaped(0, 0, 0, 0);
+    }
+    if (!guild_find_tensor(d, name, &found)) {
+        guild_refuse(d, GUILD_STATUS_ERR_NOT_FOUND, "tensor %s is missing", name);
+        return guild_shaped(0, 0, 0, 0);
+    }
+    fits = found.rank == wanted.rank &&
+           memcmp(found.shape, wanted.shape, wanted.rank * sizeof wanted.shape[0]) == 0;
+    if (!fits && wanted.rank == 1) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
+                     "tensor %s has %" PRIu32 " axes, the first of %" PRIu64
+                     "; the metadata asks for [%" PRIu64 "]",
+                     name, found.rank, found.shape[0], wanted.shape[0]);
+    } else if (!fits && found.rank == 2) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
+                     "tensor %s is [%" PRIu64 ", %" PRIu64 "]; the metadata asks for [%" PRIu64
+                     ", %" PRIu64 "], outermost axis first",
+                     name, found.shape[0], found.shape[1], wanted.shape[0], wanted.shape[1]);
+    } else if (!fits) {
+        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
+                     "tensor %s has %" PRIu32 " axes; the metadata asks for [%" PRIu64 ", %" PRIu64
+                     "]",
+                     name, found.rank, wanted.shape[0], wanted.shape[1]);
+    } else {
+        (void)guild_went_well(d, d->builder->weight(d->builder->ctx, guild_text(name),
+                                                    &wanted.number, d->err));
+    }
+    return wanted;
+}
+
+/** The tensor of this name (as of `printf`), which must be `[length]`. */
+GUILD_PRINTF(3, 4)
+static inline guild_value guild_vector(guild_describe *d, uint64_t length, const char *name, ...)
+{
+    char text[GUILD_TEXT_BYTES];
+    va_list args;
+    va_start(args, name);
+    (void)vsnprintf(text, sizeof text, name, args);
+    va_end(args);
+    return guild_weight(d, guild_shaped(1, length, 0, 0), text);
+}
+
+/** The tensor of this name (as of `printf`), which must be `[rows, columns]`. */
+GUILD_PRINTF(4, 5)
+static inline guild_value guild_matrix(guild_describe *d, uint64_t rows, uint64_t columns,
+                                       const char *name, ...)
+{
+    char text[GUILD_TEXT_BYTES];
+    va_list args;
+    va_start(args, name);
+    (void)vsnprintf(text, sizeof text, name, args);
+    va_end(args);
+    return guild_weight(d, guild_shaped(2, rows, columns, 0), text);
+}
+
+/** Starts the main section. */
+static inline void guild_main_section(guild_describe *d)
+{
+    guild_section_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.h.size = sizeof desc;
+    desc.h.kind = GUILD_KIND_RECORD;
+    desc.kind = GUILD_SECTION_MAIN;
+    desc.name = guild_text("main");
+    if (d->status == GUILD_STATUS_OK) {
+        (void)guild_went_well(d, d->builder->section(d->builder->ctx, &desc, d->err));
+    }
+}
+
+/** The input `GUILD_INPUT_TOKENS` `[rows]` or `GUILD_INPUT_OUTPUT_ROWS` `[outputs]`. */
+static inline guild_value guild_input(guild_describe *d, uint32_t kind)
+{
+    uint64_t length = kind == GUILD_INPUT_TOKENS ? GUILD_DIM_ROWS : GUILD_DIM_OUTPUTS;
+    guild_value value = guild_shaped(1, length, 0, 0);
+    if (d->status == GUILD_STATUS_OK) {
+        (void)guild_went_well(d, d->builder->input(d->builder->ctx, kind, 0, &value.number, d->err));
+    }
+    return value;
+}
+
+/** An append-only state `[kv_heads, head_dim]` in the format that the host chooses. */
+static inline uint32_t guild_append_state(guild_describe *d, const char *name, uint64_t kv_heads,
+                                          uint64_t head_dim)
+{
+    char text[GUILD_TEXT_BYTES];
+    uint32_t state = 0;
+    guild_state_desc desc;
+    (void)snprintf(text, sizeof text, "blk.%" PRIu32 ".%s", d->layer, name);
+    memset(&desc, 0, sizeof desc);
+    desc.h.size = sizeof desc;
+    desc.h.kind = GUILD_KIND_RECORD;
+    desc.kind = GUILD_STATE_APPEND;
+    desc.rank = 2;
+    desc.shape[0] = kv_heads;
+    desc.shape[1] = head_dim;
+    desc.name = guild_text(text);
+    if (d->status == GUILD_STATUS_OK) {
+        (void)guild_went_well(d, d->builder->state(d->builder->ctx, &desc, &state, d->err));
+    }
+    return state;
+}
+
+/** A view of dense rows as `wanted`, whose axes after the first make up a row. */
+static inline guild_value guild_reshape(guild_describe *d, guild_value x, guild_value wanted)
+{
+    guild_view_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.h.size = sizeof desc;
+    desc.h.kind = GUILD_KIND_RECORD;
+    desc.source = x.number;
+    desc.rank = wanted.rank;
+    memcpy(desc.shape, wanted.shape, sizeof desc.shape);
+    desc.stride[wanted.rank - 1] = 1;
+    if (wanted.rank == 3) {
+        desc.stride[1] = wanted.shape[2];
+    }
+    if (d->status == GUILD_STATUS_OK) {
+        (void)guild_went_well(d, d->builder->view(d->builder->ctx, &desc, &wanted.number, d->err));
+    }
+    return wanted;
+}
+
+/** `x` `[rows, heads * dim]` as `[rows, heads, dim]`. */
+static inline guild_value guild_heads(guild_describe *d, guild_value x, uint64_t heads, uint64_t dim)
+{
+    return guild_reshape(d, x, guild_shaped(3, x.shape[0], heads, dim));
+}
+
+/** `x` `[rows, heads, dim]` as `[rows, heads * dim]`. */
+static inline guild_value guild_flat(guild_describe *d, guild_value x)
+{
+    return guild_reshape(d, x, guild_shaped(2, x.shape[0], x.shape[1] * x.shape[2], 0));
+}
+
+/** Names `value` as the section's output of this kind, one of `GUILD_OUTPUT_*`. */
+static inline void guild_output(guild_describe *d, uint32_t kind, guild_value value)
+{
+    if (d->status == GUILD_STATUS_OK) {
+        (void)guild_went_well(d, d->builder->output(d->builder->ctx, kind, value.number, d->err));
+    }
+}
+
+/* ---- operations: docs/ops.md has their contracts, the host checks every operand ---- */
+
+/** What an operation takes; zero what it doesn't have. */
+typedef struct guild_operands {
+    /** Inputs in the contract's order. */
+    guild_value inputs[1 + GUILD_LINEAR_MAX];
+    /** Entries of `inputs`. */
+    uint64_t n_in;
+    /** States in the contract's order. */
+    uint32_t states[2];
+    /** Entries of `states`. */
+    uint64_t n_state;
+    /** The parameter struct, or null. */
+    const void *params;
+    /** Its bytes. */
+    uint64_t params_size;
+} guild_operands;
+
+/** Any operation with f32 outputs: `outputs` come with their shapes and get their numbers. */
+static inline void guild_node(guild_describe *d, const char *op, const char *name,
+                              const guild_operands *operands, guild_value *outputs, uint32_t n_out)
+{
+    uint32_t inputs[1 + GUILD_LINEAR_MAX], numbers[GUILD_LINEAR_MAX] = {0};
+    guild_value_desc values[GUILD_LINEAR_MAX];
+    guild_node_desc desc;
+    uint32_t i;
+    if (d->status != GUILD_STATUS_OK) {
+        return;
+    }
+    for (i = 0; i < operands->n_in; i++) {
+        inputs[i] = operands->inputs[i].number;
+    }
+    memset(values, 0, sizeof values);
+    for (i = 0; i < n_out; i++) {
+        values[i].size = sizeof values[i];
+        values[i].format = GUILD_FORMAT_F32;
+        values[i].rank = outputs[i].rank;
+        memcpy(values[i].shape, outputs[i].shape, sizeof values[i].shape);
+    }
+    memset(&desc, 0, sizeof desc);
+    desc.h.size = sizeof desc;
+    desc.h.kind = GUILD_KIND_RECORD;
+    desc.op = guild_text(op);
+    desc.name = guild_text(name);
+    desc.params = operands->params;
+    desc.params_size = operands->params_size;
+    desc.inputs = inputs;
+    desc.n_in = (uint32_t)operands->n_in;
+    desc.states = operands->states;
+    desc.n_state = (uint32_t)operands->n_state;
+    desc.outputs = values;
+    desc.n_out = n_out;
+    desc.layer = d->layer;
+    desc.output_stride = sizeof values[0];
+    if (guild_went_well(d, d->builder->op(d->builder->ctx, &desc, numbers, d->err))) {
+        for (i = 0; i < n_out; i++) {
+            outputs[i].number = numbers[i];
+        }
+    }
+}
+
+/** An operation of one or two inputs without states or parameters; `y` has the output's shape. */
+static inline guild_value guild_plain(guild_describe *d, const char *op, const char *name,
+                                      guild_value a, guild_value b, guild_value y)
+{
+    guild_operands operands;
+    memset(&operands, 0, sizeof operands);
+    operands.inputs[0] = a;
+    operands.inputs[1] = b;
+    operands.n_in = 2;
+    guild_node(d, op, name, &operands, &y, 1);
+    return y;
+}
+
+/** Rows of `table` `[vocabulary, hidden]` by `ids` `[rows]`. */
+static inline guild_value guild_embedding(guild_describe *d, const char *name, guild_value table,
+                                          guild_value ids)
+{
+    return guild_plain(d, GUILD_OP_EMBEDDING_NAME "@1", name, table, ids,
+                       guild_shaped(2, ids.shape[0], table.shape[1], 0));
+}
+
+/** Rows of `x` `[rows, hidden]` by `ids` `[outputs]`. */
+static inline guild_value guild_select_rows(guild_describe *d, const char *name, guild_value x,
+                                            guild_value ids)
+{
+    return guild_plain(d, GUILD_OP_SELECT_ROWS_NAME "@1", name, x, ids,
+                       guild_shaped(2, ids.shape[0], x.shape[1], 0));
+}
+
+/** `a + b`, of one shape. */
+static inline guild_value guild_add(guild_describe *d, const char *name, guild_value a, guild_value b)
+{
+    return guild_plain(d, GUILD_OP_ADD_NAME "@1", name, a, b, a);
+}
+
+/** `silu(gate) * up`, of one shape. */
+static inline guild_value guild_swiglu(guild_describe *d, const char *name, guild_value gate,
+                                       guild_value up)
+{
+    return guild_plain(d, GUILD_OP_SWIGLU_NAME "@1", name, gate, up, gate);
+}
+
+/** Root-mean-square norm over the last axis, times `weight` `[dim]`. */
+static inline guild_value guild_rms_norm(guild_describe *d, const char *name, guild_value x,
+                                         guild_value weight, double epsilon)
+{
+    guild_norm_params params;
+    guild_operands operands;
+    memset(&params, 0, sizeof params);
+    params.size = sizeof params;
+    params.epsilon = (float)epsilon;
+    params.scale = 1.0f;
+    memset(&operands, 0, sizeof operands);
+    operands.inputs[0] = x;
+    operands.inputs[1] = weight;
+    operands.n_in = 2;
+    operands.params = &params;
+    operands.params_size = sizeof params;
+    guild_node(d, GUILD_OP_RMS_NORM_NAME "@1", name, &operands, &x, 1);
+    return x;
+}
+
+/** `x` `[n, k]` times each of `count` weights `[m, k]`; writes one output `[n, m]` for each. */
+static inline void guild_linear(guild_describe *d, const char *name, guild_value x,
+                                const guild_value *weights, guild_value *outputs, uint32_t count)
+{
+    guild_operands operands;
+    uint32_t i;
+    memset(&operands, 0, sizeof operands);
+    if (count > GUILD_LINEAR_MAX) {
+        guild_refuse(d, GUILD_STATUS_ERR_INTERNAL, "%s has %" PRIu32 " weights; %d is the most",
+                     name, count, GUILD_LINEAR_MAX);
+        count = 0;
+    }
+    operands.inputs[0] = x;
+    for (i = 0; i < count; i++) {
+        operands.inputs[1 + i] = weights[i];
+        outputs[i] = guild_shaped(2, x.shape[0], weights[i].shape[0], 0);
+    }
+    operands.n_in = 1 + count;
+    guild_node(d, GUILD_OP_LINEAR_NAME "@1", name, &operands, outputs, count);
+}
+
+/** Rotary position embedding of `x` `[rows, heads, dim]`; `factors` `[rotary_dims / 2]`, or null.
+ *  `pairing` is one of `GUILD_ROPE_*`. */
+static inline guild_value guild_rope(guild_describe *d, const char *name, guild_value x,
+                                     const guild_value *factors, uint32_t pairing,
+                                     uint64_t rotary_dims, double theta)
+{
+    guild_rope_params params;
+    guild_operands operands;
+    memset(&params, 0, sizeof params);
+    params.size = sizeof params;
+    params.pairing = pairing;
+    params.rotary_dims = (uint32_t)rotary_dims;
+    params.theta = theta;
+    memset(&operands, 0, sizeof operands);
+    operands.inputs[0] = x;
+    operands.n_in = 1;
+    if (factors != NULL) {
+        operands.inputs[1] = *factors;
+        operands.n_in = 2;
+    }
+    operands.params = &params;
+    operands.params_size = sizeof params;
+    guild_node(d, GUILD_OP_ROPE_NAME "@1", name, &operands, &x, 1);
+    return x;
+}
+
+/** Causal attention of `q` `[rows, heads, dim]` over `k`, `v` `[rows, kv_heads, dim]` and what the two
+ *  append-only states hold; `scale` multiplies the scores. */
+static inline guild_value guild_attention(guild_describe *d, const char *name, guild_value q,
+                                          guild_value k, guild_value v, uint32_t keys,
+                                          uint32_t values, double scale)
+{
+    guild_attention_params params;
+    guild_operands operands;
+    memset(&params, 0, sizeof params);
+    params.size = sizeof params;
+    params.scale = (float)scale;
+    memset(&operands, 0, sizeof operands);
+    operands.inputs[0] = q;
+    operands.inputs[1] = k;
+    operands.inputs[2] = v;
+    operands.n_in = 3;
+    operands.states[0] = keys;
+    operands.states[1] = values;
+    operands.n_state = 2;
+    operands.params = &params;
+    operands.params_size = sizeof params;
+    guild_node(d, GUILD_OP_ATTENTION_NAME "@1", name, &operands, &q, 1);
+    return q;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GUILD_DESCRIBE_H */

@@ -1,0 +1,362 @@
+//! Every invariant of the llama runner, broken once in a made-up file: the refusal has its exit code
+//! and names the key or the tensor and the numbers. The runner is an installed package in C.
+
+#[path = "../../../host/guild-model/tests/model/writer.rs"]
+#[allow(dead_code)]
+mod writer;
+
+use guild_end_to_end::{LLAMA, Site};
+use writer::{Writer, array, string};
+
+/// A metadata value.
+#[derive(Clone)]
+enum Meta {
+    Integer(u32),
+    Number(f32),
+    Flag(bool),
+    Text(&'static str),
+    List(Vec<u32>),
+}
+
+/// A file that the runner takes, until a test changes it.
+struct Sample {
+    metadata: Vec<(String, Meta)>,
+    tensors: Vec<(String, Vec<u64>)>,
+}
+
+impl Sample {
+    /// Two layers, 4 query heads of 4 on 2 KV heads, hidden 16, feed-forward 24, 10 tokens.
+    fn new() -> Sample {
+        let mut sample = Sample {
+            metadata: Vec::new(),
+            tensors: Vec::new(),
+        };
+        for (key, value) in [
+            ("block_count", 2),
+            ("embedding_length", 16),
+            ("feed_forward_length", 24),
+            ("attention.head_count", 4),
+            ("attention.head_count_kv", 2),
+            ("rope.dimension_count", 4),
+            ("vocab_size", 10),
+        ] {
+            sample.set(key, Meta::Integer(value));
+        }
+        sample.set("attention.layer_norm_rms_epsilon", Meta::Number(1e-5));
+        sample.set("rope.freq_base", Meta::Number(1e4));
+        sample.tensor("token_embd.weight", &[10, 16]);
+        sample.tensor("output_norm.weight", &[16]);
+        for layer in 0..2 {
+            for (name, axes) in [
+                ("attn_norm", &[16][..]),
+                ("attn_q", &[16, 16]),
+                ("attn_k", &[8, 16]),
+                ("attn_v", &[8, 16]),
+                ("attn_output", &[16, 16]),
+                ("ffn_norm", &[16]),
+                ("ffn_gate", &[24, 16]),
+                ("ffn_up", &[24, 16]),
+                ("ffn_down", &[16, 24]),
+            ] {
+                sample.tensor(&format!("blk.{layer}.{name}.weight"), axes);
+            }
+        }
+        sample
+    }
+
+    /// Sets `llama.KEY`.
+    fn set(&mut self, key: &str, value: Meta) {
+        self.remove(key);
+        self.metadata.push((format!("llama.{key}"), value));
+    }
+
+    fn remove(&mut self, key: &str) {
+        let key = format!("llama.{key}");
+        self.metadata.retain(|(name, _)| *name != key);
+    }
+
+    /// Adds or replaces an f32 tensor of zeros; axes outermost first.
+    fn tensor(&mut self, name: &str, axes: &[u64]) {
+        match self.tensors.iter_mut().find(|(have, _)| have == name) {
+            Some((_, have)) => *have = axes.to_vec(),
+            None => self.tensors.push((name.to_owned(), axes.to_vec())),
+        }
+    }
+
+    fn without_tensor(&mut self, name: &str) {
+        self.tensors.retain(|(have, _)| have != name);
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut file = Writer::new();
+        file.entry("general.architecture", 8, &string("llama"));
+        for (key, value) in &self.metadata {
+            match value {
+                Meta::Integer(value) => file.entry(key, 4, &value.to_le_bytes()),
+                Meta::Number(value) => file.entry(key, 6, &value.to_le_bytes()),
+                Meta::Flag(value) => file.entry(key, 7, &[u8::from(*value)]),
+                Meta::Text(value) => file.entry(key, 8, &string(value)),
+                Meta::List(values) => {
+                    let elements: Vec<Vec<u8>> =
+                        values.iter().map(|x| x.to_le_bytes().to_vec()).collect();
+                    file.entry(key, 9, &array(4, &elements))
+                }
+            };
+        }
+        for (name, axes) in &self.tensors {
+            let axes: Vec<u64> = axes.iter().rev().copied().collect();
+            let bytes = 4 * axes.iter().product::<u64>() as usize;
+            file.tensor(name, &axes, 0, vec![0; bytes]);
+        }
+        file.bytes()
+    }
+}
+
+/// The installed runner over the built-in kernels.
+struct Runner {
+    site: Site,
+}
+
+impl Runner {
+    fn new() -> Runner {
+        Runner {
+            site: Site::with(&[LLAMA]),
+        }
+    }
+
+    /// Exit code and answer of `guild plan` for the changed sample.
+    fn plan(&self, change: impl FnOnce(&mut Sample)) -> (Option<i32>, serde_json::Value) {
+        let mut sample = Sample::new();
+        change(&mut sample);
+        let path = self.site.path("sample.gguf");
+        std::fs::write(&path, sample.bytes()).unwrap();
+        let path = path.to_string_lossy();
+        let output = self.site.output(&["plan", &path, "--no-builtin-llama"]);
+        let answer = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (output.status.code(), answer)
+    }
+
+    #[track_caller]
+    fn refused(&self, exit: i32, parts: &[&str], change: impl FnOnce(&mut Sample)) {
+        let (code, answer) = self.plan(change);
+        let message = answer["message"].as_str().unwrap_or_default();
+        assert_eq!(code, Some(exit), "{answer}");
+        for part in parts {
+            assert!(message.contains(part), "{part:?} isn't in {message:?}");
+        }
+    }
+}
+
+const DAMAGED: i32 = 3;
+const UNSUPPORTED: i32 = 4;
+
+#[test]
+fn the_sample_and_its_harmless_variants_are_described() {
+    let runner = Runner::new();
+    let taken = |change: fn(&mut Sample)| {
+        let (code, answer) = runner.plan(change);
+        assert_eq!(code, Some(0), "{answer}");
+    };
+    taken(|_| {});
+    taken(|sample| sample.remove("rope.dimension_count"));
+    taken(|sample| sample.remove("rope.freq_base"));
+    taken(|sample| sample.remove("vocab_size"));
+    taken(|sample| sample.set("rope.scaling.type", Meta::Text("none")));
+    taken(|sample| sample.set("rope.dimension_count", Meta::Integer(2)));
+    taken(|sample| sample.set("expert_count", Meta::Integer(0)));
+    taken(|sample| sample.set("attention.causal", Meta::Flag(true)));
+    taken(|sample| sample.tensor("output.weight", &[10, 16]));
+    taken(|sample| sample.tensor("rope_freqs.weight", &[2]));
+    taken(|sample| {
+        sample.remove("attention.head_count_kv");
+        for layer in 0..2 {
+            sample.tensor(&format!("blk.{layer}.attn_k.weight"), &[16, 16]);
+            sample.tensor(&format!("blk.{layer}.attn_v.weight"), &[16, 16]);
+        }
+    });
+}
+
+#[test]
+fn a_missing_key_is_named() {
+    let runner = Runner::new();
+    for key in [
+        "block_count",
+        "embedding_length",
+        "feed_forward_length",
+        "attention.head_count",
+        "attention.layer_norm_rms_epsilon",
+    ] {
+        let full = format!("llama.{key}");
+        runner.refused(DAMAGED, &[&full], |sample| sample.remove(key));
+    }
+}
+
+#[test]
+fn a_number_that_cant_be_is_named_with_its_range() {
+    let runner = Runner::new();
+    for (key, value, parts) in [
+        ("block_count", 0, "block_count is 0; 1 to 1024"),
+        ("block_count", 1025, "block_count is 1025; 1 to 1024"),
+        ("embedding_length", 0, "embedding_length is 0; 1 to 1048576"),
+        ("embedding_length", u32::MAX, "is 4294967295; 1 to 1048576"),
+        ("feed_forward_length", 0, "feed_forward_length is 0"),
+        ("attention.head_count", 0, "head_count is 0"),
+        ("attention.head_count_kv", 0, "head_count_kv is 0"),
+        ("attention.key_length", 0, "key_length is 0"),
+        ("rope.dimension_count", 0, "dimension_count is 0; 2 to 4"),
+        ("rope.dimension_count", 6, "dimension_count is 6; 2 to 4"),
+        ("rope.dimension_count", 3, "dimension_count is 3, which"),
+        ("vocab_size", 11, "llama.vocab_size is 11, but the number"),
+    ] {
+        runner.refused(DAMAGED, &[parts], |sample| {
+            sample.set(key, Meta::Integer(value));
+        });
+    }
+    for (key, value) in [
+        ("rope.freq_base", 0.0),
+        ("rope.freq_base", f32::INFINITY),
+        ("attention.layer_norm_rms_epsilon", -1.0),
+        ("attention.layer_norm_rms_epsilon", f32::NAN),
+    ] {
+        runner.refused(DAMAGED, &[key, "above 0 and finite"], |sample| {
+            sample.set(key, Meta::Number(value));
+        });
+    }
+}
+
+#[test]
+fn a_value_of_another_type_is_named() {
+    let runner = Runner::new();
+    runner.refused(DAMAGED, &["llama.block_count isn't an integer"], |sample| {
+        sample.set("block_count", Meta::Text("two"));
+    });
+    runner.refused(
+        DAMAGED,
+        &["llama.rope.freq_base isn't a number"],
+        |sample| {
+            sample.set("rope.freq_base", Meta::Text("high"));
+        },
+    );
+    runner.refused(DAMAGED, &["llama.expert_count isn't a number"], |sample| {
+        sample.set("expert_count", Meta::Text("some"));
+    });
+    runner.refused(DAMAGED, &["llama.rope.scaling.type isn't text"], |sample| {
+        sample.set("rope.scaling.type", Meta::Integer(1));
+    });
+    let lists = ["attention.head_count", "feed_forward_length"];
+    for key in lists {
+        let parts = [key, "has 2 values", "one for all layers"];
+        runner.refused(UNSUPPORTED, &parts, |sample| {
+            sample.set(key, Meta::List(vec![4, 4]));
+        });
+    }
+}
+
+#[test]
+fn heads_that_dont_divide_are_named() {
+    let runner = Runner::new();
+    let parts = ["head_count is 4", "llama.attention.head_count_kv = 3"];
+    runner.refused(DAMAGED, &parts, |sample| {
+        sample.set("attention.head_count_kv", Meta::Integer(3));
+    });
+    let parts = ["embedding_length is 16", "llama.attention.head_count = 6"];
+    runner.refused(DAMAGED, &parts, |sample| {
+        sample.set("attention.head_count", Meta::Integer(6));
+    });
+    let parts = ["value_length is 8", "the length of a key is 4"];
+    runner.refused(DAMAGED, &parts, |sample| {
+        sample.set("attention.value_length", Meta::Integer(8));
+    });
+}
+
+#[test]
+fn what_would_change_the_mathematics_is_named() {
+    let runner = Runner::new();
+    for (key, value) in [
+        ("expert_count", Meta::Integer(8)),
+        ("attention.sliding_window", Meta::Integer(4096)),
+        ("attention.causal", Meta::Flag(false)),
+        ("attention.scale", Meta::Number(0.5)),
+        ("attention.clamp_kqv", Meta::Number(8.0)),
+        ("attention.max_alibi_bias", Meta::Number(8.0)),
+        ("use_parallel_residual", Meta::Flag(true)),
+        ("embedding_scale", Meta::Number(12.0)),
+        ("residual_scale", Meta::Number(0.5)),
+        ("logit_scale", Meta::Number(0.25)),
+        ("attn_logit_softcapping", Meta::Number(50.0)),
+        ("final_logit_softcapping", Meta::Number(30.0)),
+        ("rope.scale_linear", Meta::Number(4.0)),
+        ("rope.scaling.factor", Meta::Number(4.0)),
+        ("rope.scaling.attn_factor", Meta::Number(2.0)),
+    ] {
+        let number = match value {
+            Meta::Integer(number) => format!("is {number};"),
+            Meta::Number(number) => format!("is {number};"),
+            _ => String::new(),
+        };
+        let full = format!("llama.{key}");
+        let parts = [&full[..], &number, "only"];
+        runner.refused(UNSUPPORTED, &parts, |sample| sample.set(key, value));
+    }
+    for name in ["linear", "yarn", "longrope"] {
+        let parts = ["llama.rope.scaling.type is", name, "\"none\" only"];
+        runner.refused(UNSUPPORTED, &parts, |sample| {
+            sample.set("rope.scaling.type", Meta::Text(name));
+        });
+    }
+}
+
+#[test]
+fn every_missing_tensor_is_named() {
+    let runner = Runner::new();
+    for (name, _) in Sample::new().tensors {
+        let change = |sample: &mut Sample| sample.without_tensor(&name);
+        runner.refused(DAMAGED, &[&name, "missing"], change);
+    }
+}
+
+#[test]
+fn every_tensor_of_another_shape_is_named_with_both_shapes() {
+    let runner = Runner::new();
+    for (name, axes) in Sample::new().tensors {
+        let wanted = match axes[..] {
+            // The embedding's rows are the vocabulary, whatever they are.
+            [_, columns] if name == "token_embd.weight" => format!("[10, {columns}]"),
+            [rows, columns] => format!("[{rows}, {columns}]"),
+            [length] => format!("[{length}]"),
+            _ => String::new(),
+        };
+        let found = if axes.len() == 1 {
+            vec![5]
+        } else {
+            vec![10, 5]
+        };
+        let change = |sample: &mut Sample| sample.tensor(&name, &found);
+        runner.refused(DAMAGED, &[&name, "5", &wanted], change);
+    }
+    for (name, axes, wanted) in [
+        ("output.weight", &[16, 10][..], "[10, 16]"),
+        ("output.weight", &[10, 16, 1], "3 axes"),
+        ("rope_freqs.weight", &[4], "[2]"),
+        ("blk.1.attn_norm.weight", &[16, 2], "2 axes"),
+    ] {
+        let change = |sample: &mut Sample| sample.tensor(name, axes);
+        runner.refused(DAMAGED, &[name, wanted], change);
+    }
+}
+
+#[test]
+fn a_tensor_that_would_be_left_out_is_named() {
+    let runner = Runner::new();
+    for (name, axes) in [
+        ("blk.0.attn_q.bias", &[16][..]),
+        ("blk.1.attn_output.bias", &[16]),
+        ("blk.0.attn_q_norm.weight", &[4]),
+        ("blk.0.ffn_gate_inp.weight", &[8, 16]),
+        ("blk.2.attn_norm.weight", &[16]),
+        ("output.bias", &[10]),
+    ] {
+        let change = |sample: &mut Sample| sample.tensor(name, axes);
+        runner.refused(UNSUPPORTED, &[name, "none that this runner"], change);
+    }
+}
