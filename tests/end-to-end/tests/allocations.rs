@@ -4,7 +4,9 @@
 use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs};
 use guild_cli::output::Output;
 use guild_cli::wiring::model::{OpenModel, Size};
-use guild_end_to_end::{CPU, FirstParty, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, root};
+use guild_end_to_end::{
+    CPU, FirstParty, LLAMA, LLAMA_FACTORS, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, root,
+};
 use guild_engine::{LogitBias, Sampler, Sampling};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -252,4 +254,5 @@ fn the_token_loop_makes_no_call() {
     assert!(calls_in_token_loop(&[REFERENCE, QWEN], SMALL_BF16, true) > 0);
     assert_eq!(calls_in_token_loop(&[CPU, QWEN], SMALL_BF16, false), 0);
     assert_eq!(calls_in_token_loop(&[CPU, QWEN], TINY_Q4_K_M, false), 0);
+    assert_eq!(calls_in_token_loop(&[CPU, LLAMA], LLAMA_FACTORS, false), 0);
 }
