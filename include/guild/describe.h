@@ -41,6 +41,9 @@ extern "C" {
 /** Bytes of a formatted name or reason; longer text is cut. */
 #define GUILD_TEXT_BYTES 512
 
+/** Bytes that a shape's text takes: six axes of twenty digits at most. */
+#define GUILD_SHAPE_BYTES 144
+
 /** Most outputs of one `guild_linear`. */
 #define GUILD_LINEAR_MAX 8
 
@@ -360,11 +363,25 @@ static inline int guild_went_well(guild_describe *d, guild_status status)
     return d->status == GUILD_STATUS_OK;
 }
 
+/** Writes a shape as `[10, 16]`. */
+static inline void guild_shape_text(char *text, uint32_t rank, const uint64_t *shape)
+{
+    uint32_t axis;
+    size_t at = 1;
+    text[0] = '[';
+    text[1] = 0;
+    for (axis = 0; axis < rank && axis < 6; axis++) {
+        at += (size_t)snprintf(text + at, GUILD_SHAPE_BYTES - at, axis == 0 ? "%" PRIu64 : ", %" PRIu64,
+                               shape[axis]);
+    }
+    (void)snprintf(text + at, GUILD_SHAPE_BYTES - at, "]");
+}
+
 /** The tensor `name`, which must have the shape of `wanted` (rank 1 or 2). */
 static inline guild_value guild_weight(guild_describe *d, guild_value wanted, const char *name)
 {
     guild_tensor_info found;
-    int fits;
+    char is[GUILD_SHAPE_BYTES], should_be[GUILD_SHAPE_BYTES];
     if (d->status != GUILD_STATUS_OK) {
         return guild_shaped(0, 0, 0, 0);
     }
@@ -372,23 +389,13 @@ static inline guild_value guild_weight(guild_describe *d, guild_value wanted, co
         guild_refuse(d, GUILD_STATUS_ERR_NOT_FOUND, "tensor %s is missing", name);
         return guild_shaped(0, 0, 0, 0);
     }
-    fits = found.rank == wanted.rank &&
-           memcmp(found.shape, wanted.shape, wanted.rank * sizeof wanted.shape[0]) == 0;
-    if (!fits && wanted.rank == 1) {
+    if (found.rank != wanted.rank ||
+        memcmp(found.shape, wanted.shape, wanted.rank * sizeof wanted.shape[0]) != 0) {
+        guild_shape_text(is, found.rank, found.shape);
+        guild_shape_text(should_be, wanted.rank, wanted.shape);
         guild_refuse(d, GUILD_STATUS_ERR_INVALID,
-                     "tensor %s has %" PRIu32 " axes, the first of %" PRIu64
-                     "; the metadata asks for [%" PRIu64 "]",
-                     name, found.rank, found.shape[0], wanted.shape[0]);
-    } else if (!fits && found.rank == 2) {
-        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
-                     "tensor %s is [%" PRIu64 ", %" PRIu64 "]; the metadata asks for [%" PRIu64
-                     ", %" PRIu64 "], outermost axis first",
-                     name, found.shape[0], found.shape[1], wanted.shape[0], wanted.shape[1]);
-    } else if (!fits) {
-        guild_refuse(d, GUILD_STATUS_ERR_INVALID,
-                     "tensor %s has %" PRIu32 " axes; the metadata asks for [%" PRIu64 ", %" PRIu64
-                     "]",
-                     name, found.rank, wanted.shape[0], wanted.shape[1]);
+                     "tensor %s is %s; the metadata asks for %s, outermost axis first", name, is,
+                     should_be);
     } else {
         (void)guild_went_well(d, d->builder->weight(d->builder->ctx, guild_text(name),
                                                     &wanted.number, d->err));

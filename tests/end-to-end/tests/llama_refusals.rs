@@ -336,9 +336,9 @@ fn every_tensor_of_another_shape_is_named_with_both_shapes() {
     }
     for (name, axes, wanted) in [
         ("output.weight", &[16, 10][..], "[10, 16]"),
-        ("output.weight", &[10, 16, 1], "3 axes"),
+        ("output.weight", &[10, 16, 2], "[10, 16, 2]"),
         ("rope_freqs.weight", &[4], "[2]"),
-        ("blk.1.attn_norm.weight", &[16, 2], "2 axes"),
+        ("blk.1.attn_norm.weight", &[16, 2], "[16, 2]"),
     ] {
         let change = |sample: &mut Sample| sample.tensor(name, axes);
         runner.refused(DAMAGED, &[name, wanted], change);
