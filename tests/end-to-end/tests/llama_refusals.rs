@@ -1,36 +1,41 @@
 //! Every invariant of the llama runner, broken once in a made-up file: the refusal has its exit code
 //! and names the key or the tensor and the numbers. The runner is an installed package in C.
 
-#[path = "../../../host/guild-model/tests/model/writer.rs"]
-#[allow(dead_code)]
-mod writer;
-
 use guild_end_to_end::{LLAMA, Site};
-use writer::{Writer, array, string};
+use guild_hostile::writer::{Encoded, Writer, boolean, f32, i32s, string, text, u32};
 
-/// A metadata value.
-#[derive(Clone)]
-enum Meta {
-    Integer(u32),
-    Number(f32),
-    Flag(bool),
-    Text(&'static str),
-    List(Vec<u32>),
+/// Tensors of the sample: name and axes, outermost first.
+fn tensors() -> Vec<(String, Vec<u64>)> {
+    let mut tensors = vec![
+        ("token_embd.weight".to_owned(), vec![10, 16]),
+        ("output_norm.weight".to_owned(), vec![16]),
+    ];
+    for layer in 0..2 {
+        for (name, axes) in [
+            ("attn_norm", &[16][..]),
+            ("attn_q", &[16, 16]),
+            ("attn_k", &[8, 16]),
+            ("attn_v", &[8, 16]),
+            ("attn_output", &[16, 16]),
+            ("ffn_norm", &[16]),
+            ("ffn_gate", &[24, 16]),
+            ("ffn_up", &[24, 16]),
+            ("ffn_down", &[16, 24]),
+        ] {
+            tensors.push((format!("blk.{layer}.{name}.weight"), axes.to_vec()));
+        }
+    }
+    tensors
 }
 
 /// A file that the runner takes, until a test changes it.
-struct Sample {
-    metadata: Vec<(String, Meta)>,
-    tensors: Vec<(String, Vec<u64>)>,
-}
+struct Sample(Writer);
 
 impl Sample {
     /// Two layers, 4 query heads of 4 on 2 KV heads, hidden 16, feed-forward 24, 10 tokens.
     fn new() -> Sample {
-        let mut sample = Sample {
-            metadata: Vec::new(),
-            tensors: Vec::new(),
-        };
+        let mut sample = Sample(Writer::new());
+        sample.0.entry("general.architecture", 8, &string("llama"));
         for (key, value) in [
             ("block_count", 2),
             ("embedding_length", 16),
@@ -40,75 +45,31 @@ impl Sample {
             ("rope.dimension_count", 4),
             ("vocab_size", 10),
         ] {
-            sample.set(key, Meta::Integer(value));
+            sample.set(key, u32(value));
         }
-        sample.set("attention.layer_norm_rms_epsilon", Meta::Number(1e-5));
-        sample.set("rope.freq_base", Meta::Number(1e4));
-        sample.tensor("token_embd.weight", &[10, 16]);
-        sample.tensor("output_norm.weight", &[16]);
-        for layer in 0..2 {
-            for (name, axes) in [
-                ("attn_norm", &[16][..]),
-                ("attn_q", &[16, 16]),
-                ("attn_k", &[8, 16]),
-                ("attn_v", &[8, 16]),
-                ("attn_output", &[16, 16]),
-                ("ffn_norm", &[16]),
-                ("ffn_gate", &[24, 16]),
-                ("ffn_up", &[24, 16]),
-                ("ffn_down", &[16, 24]),
-            ] {
-                sample.tensor(&format!("blk.{layer}.{name}.weight"), axes);
-            }
+        sample.set("attention.layer_norm_rms_epsilon", f32(1e-5));
+        sample.set("rope.freq_base", f32(1e4));
+        for (name, axes) in tensors() {
+            sample.tensor(&name, &axes);
         }
         sample
     }
 
     /// Sets `llama.KEY`.
-    fn set(&mut self, key: &str, value: Meta) {
-        self.remove(key);
-        self.metadata.push((format!("llama.{key}"), value));
+    fn set(&mut self, key: &str, value: Encoded) {
+        self.0.set(&format!("llama.{key}"), value);
     }
 
     fn remove(&mut self, key: &str) {
-        let key = format!("llama.{key}");
-        self.metadata.retain(|(name, _)| *name != key);
+        self.0.remove(&format!("llama.{key}"));
     }
 
     /// Adds or replaces an f32 tensor of zeros; axes outermost first.
     fn tensor(&mut self, name: &str, axes: &[u64]) {
-        match self.tensors.iter_mut().find(|(have, _)| have == name) {
-            Some((_, have)) => *have = axes.to_vec(),
-            None => self.tensors.push((name.to_owned(), axes.to_vec())),
-        }
-    }
-
-    fn without_tensor(&mut self, name: &str) {
-        self.tensors.retain(|(have, _)| have != name);
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let mut file = Writer::new();
-        file.entry("general.architecture", 8, &string("llama"));
-        for (key, value) in &self.metadata {
-            match value {
-                Meta::Integer(value) => file.entry(key, 4, &value.to_le_bytes()),
-                Meta::Number(value) => file.entry(key, 6, &value.to_le_bytes()),
-                Meta::Flag(value) => file.entry(key, 7, &[u8::from(*value)]),
-                Meta::Text(value) => file.entry(key, 8, &string(value)),
-                Meta::List(values) => {
-                    let elements: Vec<Vec<u8>> =
-                        values.iter().map(|x| x.to_le_bytes().to_vec()).collect();
-                    file.entry(key, 9, &array(4, &elements))
-                }
-            };
-        }
-        for (name, axes) in &self.tensors {
-            let axes: Vec<u64> = axes.iter().rev().copied().collect();
-            let bytes = 4 * axes.iter().product::<u64>() as usize;
-            file.tensor(name, &axes, 0, vec![0; bytes]);
-        }
-        file.bytes()
+        let axes: Vec<u64> = axes.iter().rev().copied().collect();
+        let bytes = 4 * axes.iter().product::<u64>() as usize;
+        self.0.remove_tensor(name);
+        self.0.tensor(name, &axes, 0, vec![0; bytes]);
     }
 }
 
@@ -129,7 +90,7 @@ impl Runner {
         let mut sample = Sample::new();
         change(&mut sample);
         let path = self.site.path("sample.gguf");
-        std::fs::write(&path, sample.bytes()).unwrap();
+        std::fs::write(&path, sample.0.bytes()).unwrap();
         let path = path.to_string_lossy();
         let output = self.site.output(&["plan", &path, "--no-builtin-llama"]);
         let answer = serde_json::from_slice(&output.stdout).unwrap_or_default();
@@ -161,10 +122,10 @@ fn the_sample_and_its_harmless_variants_are_described() {
     taken(|sample| sample.remove("rope.dimension_count"));
     taken(|sample| sample.remove("rope.freq_base"));
     taken(|sample| sample.remove("vocab_size"));
-    taken(|sample| sample.set("rope.scaling.type", Meta::Text("none")));
-    taken(|sample| sample.set("rope.dimension_count", Meta::Integer(2)));
-    taken(|sample| sample.set("expert_count", Meta::Integer(0)));
-    taken(|sample| sample.set("attention.causal", Meta::Flag(true)));
+    taken(|sample| sample.set("rope.scaling.type", text("none")));
+    taken(|sample| sample.set("rope.dimension_count", u32(2)));
+    taken(|sample| sample.set("expert_count", u32(0)));
+    taken(|sample| sample.set("attention.causal", boolean(true)));
     taken(|sample| sample.tensor("output.weight", &[10, 16]));
     taken(|sample| sample.tensor("rope_freqs.weight", &[2]));
     taken(|sample| {
@@ -209,7 +170,7 @@ fn a_number_that_cant_be_is_named_with_its_range() {
         ("vocab_size", 11, "llama.vocab_size is 11, but the number"),
     ] {
         runner.refused(DAMAGED, &[parts], |sample| {
-            sample.set(key, Meta::Integer(value));
+            sample.set(key, u32(value));
         });
     }
     for (key, value) in [
@@ -219,7 +180,7 @@ fn a_number_that_cant_be_is_named_with_its_range() {
         ("attention.layer_norm_rms_epsilon", f32::NAN),
     ] {
         runner.refused(DAMAGED, &[key, "above 0 and finite"], |sample| {
-            sample.set(key, Meta::Number(value));
+            sample.set(key, f32(value));
         });
     }
 }
@@ -228,26 +189,26 @@ fn a_number_that_cant_be_is_named_with_its_range() {
 fn a_value_of_another_type_is_named() {
     let runner = Runner::new();
     runner.refused(DAMAGED, &["llama.block_count isn't an integer"], |sample| {
-        sample.set("block_count", Meta::Text("two"));
+        sample.set("block_count", text("two"));
     });
     runner.refused(
         DAMAGED,
         &["llama.rope.freq_base isn't a number"],
         |sample| {
-            sample.set("rope.freq_base", Meta::Text("high"));
+            sample.set("rope.freq_base", text("high"));
         },
     );
     runner.refused(DAMAGED, &["llama.expert_count isn't a number"], |sample| {
-        sample.set("expert_count", Meta::Text("some"));
+        sample.set("expert_count", text("some"));
     });
     runner.refused(DAMAGED, &["llama.rope.scaling.type isn't text"], |sample| {
-        sample.set("rope.scaling.type", Meta::Integer(1));
+        sample.set("rope.scaling.type", u32(1));
     });
     let lists = ["attention.head_count", "feed_forward_length"];
     for key in lists {
         let parts = [key, "has 2 values", "one for all layers"];
         runner.refused(UNSUPPORTED, &parts, |sample| {
-            sample.set(key, Meta::List(vec![4, 4]));
+            sample.set(key, i32s(&[4, 4]));
         });
     }
 }
@@ -257,51 +218,47 @@ fn heads_that_dont_divide_are_named() {
     let runner = Runner::new();
     let parts = ["head_count is 4", "llama.attention.head_count_kv = 3"];
     runner.refused(DAMAGED, &parts, |sample| {
-        sample.set("attention.head_count_kv", Meta::Integer(3));
+        sample.set("attention.head_count_kv", u32(3));
     });
     let parts = ["embedding_length is 16", "llama.attention.head_count = 6"];
     runner.refused(DAMAGED, &parts, |sample| {
-        sample.set("attention.head_count", Meta::Integer(6));
+        sample.set("attention.head_count", u32(6));
     });
     let parts = ["value_length is 8", "the length of a key is 4"];
     runner.refused(DAMAGED, &parts, |sample| {
-        sample.set("attention.value_length", Meta::Integer(8));
+        sample.set("attention.value_length", u32(8));
     });
 }
 
 #[test]
 fn what_would_change_the_mathematics_is_named() {
     let runner = Runner::new();
-    for (key, value) in [
-        ("expert_count", Meta::Integer(8)),
-        ("attention.sliding_window", Meta::Integer(4096)),
-        ("attention.causal", Meta::Flag(false)),
-        ("attention.scale", Meta::Number(0.5)),
-        ("attention.clamp_kqv", Meta::Number(8.0)),
-        ("attention.max_alibi_bias", Meta::Number(8.0)),
-        ("use_parallel_residual", Meta::Flag(true)),
-        ("embedding_scale", Meta::Number(12.0)),
-        ("residual_scale", Meta::Number(0.5)),
-        ("logit_scale", Meta::Number(0.25)),
-        ("attn_logit_softcapping", Meta::Number(50.0)),
-        ("final_logit_softcapping", Meta::Number(30.0)),
-        ("rope.scale_linear", Meta::Number(4.0)),
-        ("rope.scaling.factor", Meta::Number(4.0)),
-        ("rope.scaling.attn_factor", Meta::Number(2.0)),
+    for (key, value, shown) in [
+        ("expert_count", u32(8), "8"),
+        ("attention.sliding_window", u32(4096), "4096"),
+        ("attention.causal", boolean(false), "0"),
+        ("attention.scale", f32(0.5), "0.5"),
+        ("attention.clamp_kqv", f32(8.0), "8"),
+        ("attention.max_alibi_bias", f32(8.0), "8"),
+        ("use_parallel_residual", boolean(true), "1"),
+        ("embedding_scale", f32(12.0), "12"),
+        ("residual_scale", f32(0.5), "0.5"),
+        ("logit_scale", f32(0.25), "0.25"),
+        ("attn_logit_softcapping", f32(50.0), "50"),
+        ("final_logit_softcapping", f32(30.0), "30"),
+        ("rope.scale_linear", f32(4.0), "4"),
+        ("rope.scaling.factor", f32(4.0), "4"),
+        ("rope.scaling.attn_factor", f32(2.0), "2"),
     ] {
-        let number = match value {
-            Meta::Integer(number) => format!("is {number};"),
-            Meta::Number(number) => format!("is {number};"),
-            _ => String::new(),
-        };
-        let full = format!("llama.{key}");
-        let parts = [&full[..], &number, "only"];
-        runner.refused(UNSUPPORTED, &parts, |sample| sample.set(key, value));
+        let found = format!("llama.{key} is {shown}; this runner computes");
+        runner.refused(UNSUPPORTED, &[&found, "only"], |sample| {
+            sample.set(key, value)
+        });
     }
     for name in ["linear", "yarn", "longrope"] {
         let parts = ["llama.rope.scaling.type is", name, "\"none\" only"];
         runner.refused(UNSUPPORTED, &parts, |sample| {
-            sample.set("rope.scaling.type", Meta::Text(name));
+            sample.set("rope.scaling.type", text(name));
         });
     }
 }
@@ -309,8 +266,10 @@ fn what_would_change_the_mathematics_is_named() {
 #[test]
 fn every_missing_tensor_is_named() {
     let runner = Runner::new();
-    for (name, _) in Sample::new().tensors {
-        let change = |sample: &mut Sample| sample.without_tensor(&name);
+    for (name, _) in tensors() {
+        let change = |sample: &mut Sample| {
+            sample.0.remove_tensor(&name);
+        };
         runner.refused(DAMAGED, &[&name, "missing"], change);
     }
 }
@@ -318,7 +277,7 @@ fn every_missing_tensor_is_named() {
 #[test]
 fn every_tensor_of_another_shape_is_named_with_both_shapes() {
     let runner = Runner::new();
-    for (name, axes) in Sample::new().tensors {
+    for (name, axes) in tensors() {
         let wanted = match axes[..] {
             // The embedding's rows are the vocabulary, whatever they are.
             [_, columns] if name == "token_embd.weight" => format!("[10, {columns}]"),

@@ -78,7 +78,11 @@ fn a_list_where_one_number_is_for_all_layers_is_named() {
     ] {
         let key = format!("qwen35moe.{key}");
         let change = |model: &mut SampleModel| model.set_array(&key, &[4, 4, 4, 2, 4]);
-        refused(change, GUILD_STATUS_ERR_INVALID, &[&key, "list of 5 values"]);
+        refused(
+            change,
+            GUILD_STATUS_ERR_INVALID,
+            &[&key, "list of 5 values"],
+        );
     }
 }
 
