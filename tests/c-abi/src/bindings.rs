@@ -107,6 +107,7 @@ pub const GUILD_OP_MOE_ROUTE: u32 = 14;
 pub const GUILD_OP_MOE_EXPERTS: u32 = 15;
 pub const GUILD_OP_CONCAT: u32 = 16;
 pub const GUILD_ROPE_HALVES: u32 = 0;
+pub const GUILD_ROPE_ADJACENT: u32 = 1;
 pub const GUILD_ACTIVATION_NONE: u32 = 0;
 pub const GUILD_ACTIVATION_SILU: u32 = 1;
 pub const GUILD_HEADS_GROUPED: u32 = 0;
