@@ -151,7 +151,9 @@ fn names_and_metadata_say_the_same_place() {
 
 #[test]
 fn counts_agree_in_all_shards() {
-    let error = refused(|shards| drop(shards[2].set("split.count", u16(4))));
+    let error = refused(|shards| {
+        shards[2].set("split.count", u16(4));
+    });
     assert!(matches!(
         split_damage(&error),
         SplitDamage::Name {
@@ -159,21 +161,29 @@ fn counts_agree_in_all_shards() {
             ..
         }
     ));
-    let error = refused(|shards| drop(shards[1].set("split.tensors.count", i32(5))));
+    let error = refused(|shards| {
+        shards[1].set("split.tensors.count", i32(5));
+    });
     let want = SplitDamage::TensorCount {
         stated: 5,
         found: 3,
     };
     assert_eq!(*split_damage(&error), want);
-    let error = refused(|shards| drop(shards[1].remove("split.tensors.count")));
+    let error = refused(|shards| {
+        shards[1].remove("split.tensors.count");
+    });
     assert!(error.to_string().contains("split.tensors.count"), "{error}");
-    let error = refused(|shards| drop(shards[0].set("split.no", u16(7))));
+    let error = refused(|shards| {
+        shards[0].set("split.no", u16(7));
+    });
     let want = SplitDamage::NumberBeyondCount {
         number: 7,
         count: 3,
     };
     assert_eq!(*split_damage(&error), want);
-    let error = refused(|shards| drop(shards[0].set("split.count", u16(60_000))));
+    let error = refused(|shards| {
+        shards[0].set("split.count", u16(60_000));
+    });
     assert!(error.to_string().contains("60000"), "{error}");
 }
 
@@ -193,13 +203,17 @@ fn a_tensor_is_in_one_shard() {
 
 #[test]
 fn metadata_is_in_the_first_shard() {
-    let error = refused(|shards| drop(shards[1].set("a.bool", boolean(false))));
+    let error = refused(|shards| {
+        shards[1].set("a.bool", boolean(false));
+    });
     let want = SplitDamage::MetadataDiffers {
         key: "a.bool".into(),
         shard: 2,
     };
     assert_eq!(*split_damage(&error), want);
-    let error = refused(|shards| drop(shards[2].set("b", text("x"))));
+    let error = refused(|shards| {
+        shards[2].set("b", text("x"));
+    });
     let want = SplitDamage::MetadataOutsideFirst {
         key: "b".into(),
         shard: 3,
