@@ -3,6 +3,7 @@
 mod bench;
 mod completions;
 mod config;
+mod examples;
 mod global;
 mod inspect;
 mod kernel;
@@ -34,19 +35,18 @@ pub use plan::PlanArgs;
 pub use run::RunArgs;
 pub use sampling::SamplingArgs;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
-/// First steps, below the help text.
-const EXAMPLES: &str = "Examples:
-  guild doctor                                               is this machine ready?
-  guild run model.gguf -p \"The capital of France is\" -n 8    generate text
-  guild plan model.gguf                                      who serves which step
-  guild kernel install package.gkernel                       install a signed package";
+/// The command line as clap parses it, with examples in its help texts.
+#[must_use]
+pub fn definition() -> clap::Command {
+    examples::with_examples(Cli::command())
+}
 
 /// Runs mixture-of-experts language models with signed kernel packages.
 #[derive(Debug, Parser)]
 #[command(name = "guild", version = crate::version::line(), arg_required_else_help = true)]
-#[command(before_help = EXAMPLES, after_help = "docs/cli.md lists the exit codes, docs/cli-reference.md all variables.")]
+#[command(after_help = "docs/cli.md lists the exit codes, docs/cli-reference.md all variables.")]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -1,8 +1,8 @@
 //! The manual that is made from the definition of the command line: man pages and a page of Markdown.
 
-use crate::args::Cli;
+use crate::args;
 use crate::config::{Definition, INTERNAL_VARIABLES, with_variables};
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use std::fmt::Write;
 
 /// Columns of the help texts in snapshots and pages.
@@ -20,7 +20,7 @@ pub struct ManPage {
 /// The definition that the manual describes: with variables, without this machine's configuration.
 #[must_use]
 pub fn definition() -> Command {
-    let mut command = with_variables(Cli::command())
+    let mut command = with_variables(args::definition())
         .term_width(WIDTH)
         .disable_help_subcommand(true);
     command.build();
@@ -74,7 +74,7 @@ pub fn markdown() -> String {
          in common. Every option can be set by its variable, and but for those marked so in a\n\
          configuration file, in the table that stands with it.\n",
     );
-    let definition = Definition::of(&with_variables(Cli::command()));
+    let definition = Definition::of(&with_variables(args::definition()));
     for (words, command) in commands() {
         section(&mut page, &words, &command, &definition);
     }

@@ -1,26 +1,26 @@
 //! From the words of the command line to a command that runs: configuration, parsing, and the answers
 //! that clap gives itself.
 
-use crate::args::{Cli, ColorWhen};
+use crate::args::{Cli, ColorWhen, definition};
 use crate::config::{self, Origin, Surroundings, with_variables};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::version;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, FromArgMatches, ValueEnum};
+use clap::{FromArgMatches, ValueEnum};
 use std::ffi::OsString;
 
 /// Runs the program; `arguments` starts with its name. Everything is printed when this returns.
 pub fn start(arguments: &[OsString]) -> Exit {
     let json = config::scan_flag(arguments, "json");
-    let command = Cli::command().color(colour_of_help(arguments));
+    let command = definition().color(colour_of_help(arguments));
     let prepared = config::prepare(command, arguments, &Surroundings::of_process());
     let prepared = match prepared {
         Ok(prepared) => prepared,
         Err(error) => {
             // Help is what somebody needs whose configuration is broken.
-            let asked = with_variables(Cli::command().color(colour_of_help(arguments)))
+            let asked = with_variables(definition().color(colour_of_help(arguments)))
                 .try_get_matches_from(arguments);
             return match asked {
                 Err(answer) if !answer.use_stderr() => answered(&answer, json),

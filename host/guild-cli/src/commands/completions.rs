@@ -1,10 +1,9 @@
 //! `guild completions`: prints a shell's completion script.
 
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::{CompletionsArgs, definition};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use clap::CommandFactory;
 
 /// Prints the script; it is text for the shell, so there is no JSON form.
 pub fn run(args: &CompletionsArgs, output: Output) -> Outcome<()> {
@@ -15,6 +14,6 @@ pub fn run(args: &CompletionsArgs, output: Output) -> Outcome<()> {
         );
     }
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "guild", &mut script);
+    clap_complete::generate(args.shell, &mut definition(), "guild", &mut script);
     output.stream(&String::from_utf8_lossy(&script))
 }

@@ -69,10 +69,7 @@ impl OpenModel {
         output: Output,
     ) -> Outcome<OpenModel> {
         for finding in guild_loader::ambient::scan() {
-            output.say(format!(
-                "warning: {} is set: {}",
-                finding.source, finding.effect
-            ));
+            tracing::warn!("{} is set: it {}", finding.source, finding.effect);
         }
         let options = load_options(args);
         let packages = match existing_store(data_dir)? {

@@ -70,7 +70,7 @@ impl<'m> PlannedModel<'m> {
             if !self.args.no_fit_check {
                 return Err(refusal);
             }
-            output.say(format!("warning: {}", refusal.message));
+            tracing::warn!("{}", refusal.message);
         }
         let ahead = self.fit.fits && !self.args.no_prefetch;
         if ahead {

@@ -1,0 +1,118 @@
+//! Examples that help texts begin with.
+
+use clap::Command;
+
+/// The words of a command, and lines that show it.
+const EXAMPLES: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "guild doctor",
+            "guild run model.gguf -p \"The capital of France is\" -n 8",
+            "guild plan model.gguf -c 8192",
+            "guild kernel install package.gkernel",
+        ],
+    ),
+    (
+        "run",
+        &[
+            "guild run model.gguf -p \"The capital of France is\" -n 8",
+            "guild run model.gguf -p \"Once upon a time\" --temp 0.8 --seed 7",
+            "guild run model.gguf --prompt-ids 1,2,3 --json",
+        ],
+    ),
+    (
+        "logits",
+        &["guild logits model.gguf --ids 1,2,3 --out logits.npy"],
+    ),
+    (
+        "bench",
+        &[
+            "guild bench model.gguf",
+            "guild bench model.gguf -p 128,512 -n 32 -r 10",
+        ],
+    ),
+    (
+        "inspect",
+        &[
+            "guild inspect model.gguf",
+            "guild inspect model.gguf --json",
+        ],
+    ),
+    (
+        "plan",
+        &["guild plan model.gguf", "guild plan model.gguf -c 8192"],
+    ),
+    (
+        "kernel keygen",
+        &["guild kernel keygen --seed-file author.seed --public author.json --label Author"],
+    ),
+    (
+        "kernel sign",
+        &[
+            "guild kernel sign staging --key-id gk1-0123456789ab --seed-file author.seed --bundle package.gkernel",
+        ],
+    ),
+    ("kernel verify", &["guild kernel verify package.gkernel"]),
+    (
+        "kernel install",
+        &["guild kernel install package.gkernel --id org.example.kernels"],
+    ),
+    (
+        "kernel trust add",
+        &["guild kernel trust add author.json --scope org.example"],
+    ),
+    ("doctor", &["guild doctor", "guild doctor --json"]),
+    (
+        "config show",
+        &["guild config show", "guild config show --no-config"],
+    ),
+    ("completions", &["guild completions bash"]),
+    ("man", &["guild man", "guild man pages"]),
+];
+
+/// The definition with the examples.
+pub fn with_examples(command: Command) -> Command {
+    below(command, "")
+}
+
+fn below(command: Command, path: &str) -> Command {
+    let found = EXAMPLES.iter().find(|(words, _)| *words == path);
+    let command = match found {
+        Some((_, lines)) => command.before_help(format!("Examples:\n  {}", lines.join("\n  "))),
+        None => command,
+    };
+    command.mut_subcommands(|command| {
+        let path = format!("{path} {}", command.get_name());
+        below(command, path.trim_start())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::definition;
+
+    #[test]
+    fn every_example_parses_and_belongs_to_its_command() {
+        for (path, lines) in EXAMPLES {
+            for line in *lines {
+                let start = format!("guild {path}");
+                assert!(line.starts_with(start.trim_end()), "{line}");
+                let words = shell_words(line);
+                let parsed = definition().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+
+    /// Words with double quotes around those with blanks.
+    fn shell_words(line: &str) -> Vec<String> {
+        let parts = line.split('"').enumerate();
+        let words = parts.flat_map(|(index, part)| match index % 2 {
+            0 => part.split_whitespace().map(str::to_owned).collect(),
+            _ => vec![part.to_owned()],
+        });
+        words.collect()
+    }
+}
