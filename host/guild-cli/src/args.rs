@@ -11,6 +11,7 @@ mod logits;
 mod man;
 mod memory;
 mod model;
+mod package;
 mod pass;
 mod perplexity;
 mod plan;
@@ -28,7 +29,8 @@ pub use kernel::{
 pub use logits::LogitsArgs;
 pub use man::ManArgs;
 pub use memory::MemoryArgs;
-pub use model::{KvFormat, ModelArgs, PACKAGES_HEADING};
+pub use model::{KvFormat, ModelArgs};
+pub use package::PackageArgs;
 pub use pass::PassArgs;
 pub use perplexity::PerplexityArgs;
 pub use plan::PlanArgs;

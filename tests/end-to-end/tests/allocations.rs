@@ -1,7 +1,7 @@
 //! The token loop allocates nothing: `malloc` and its kin, `mmap` and `dlsym` are taken over by this
 //! executable, so that calls from the host and from loaded plugins are seen alike.
 
-use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs};
+use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs};
 use guild_cli::output::Output;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_end_to_end::{
@@ -203,11 +203,11 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
         context: None,
         memory: MemoryArgs::default(),
         kv: KvFormat::F16,
-        external_only: true,
-        no_builtin_cpu: false,
-        no_builtin_qwen: false,
-        no_builtin_llama: false,
-        allow_reference,
+        packages: PackageArgs {
+            external_only: true,
+            allow_reference,
+            ..PackageArgs::default()
+        },
     };
     let output = Output::new(true);
     let opened = OpenModel::open(&args, 300, Some(site.guild.data_dir()), output).unwrap();

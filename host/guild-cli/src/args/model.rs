@@ -1,11 +1,8 @@
 //! How a model is opened: shared by all commands that run or plan one.
 
-use super::MemoryArgs;
+use super::{MemoryArgs, PackageArgs};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
-
-/// Heading of the options that decide which packages run. A project's configuration file can't set them.
-pub const PACKAGES_HEADING: &str = "Packages";
 
 /// Format of the KV cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -34,19 +31,7 @@ pub struct ModelArgs {
     /// Format of the KV cache.
     #[arg(long, value_enum, default_value_t = KvFormat::F16)]
     pub kv: KvFormat,
-    /// Use installed packages only, no built-in ones.
-    #[arg(long, help_heading = PACKAGES_HEADING)]
-    pub external_only: bool,
-    /// Leave out the built-in CPU kernels.
-    #[arg(long, help_heading = PACKAGES_HEADING)]
-    pub no_builtin_cpu: bool,
-    /// Leave out the built-in Qwen runners.
-    #[arg(long, help_heading = PACKAGES_HEADING)]
-    pub no_builtin_qwen: bool,
-    /// Leave out the built-in llama runner.
-    #[arg(long)]
-    pub no_builtin_llama: bool,
-    /// Let the slow reference package serve operations.
-    #[arg(long, help_heading = PACKAGES_HEADING)]
-    pub allow_reference: bool,
+    /// Which packages run.
+    #[command(flatten)]
+    pub packages: PackageArgs,
 }

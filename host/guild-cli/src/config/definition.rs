@@ -13,7 +13,9 @@ pub const NO_CONFIG: &str = "no-config";
 /// The table of the options that every command on a model has.
 const MODEL_TABLE: &str = "model";
 /// The groups that clap's derive makes of [`crate::args::ModelArgs`] and what belongs to it.
-const MODEL_GROUPS: [&str; 3] = ["ModelArgs", "MemoryArgs", "PassArgs"];
+const MODEL_GROUPS: [&str; 4] = ["ModelArgs", "MemoryArgs", PACKAGE_GROUP, "PassArgs"];
+/// The group of [`crate::args::PackageArgs`].
+const PACKAGE_GROUP: &str = "PackageArgs";
 /// Commands below this one work on the store and the trusted keys.
 const STORE_COMMAND: &str = "kernel";
 
@@ -164,21 +166,32 @@ pub fn join(path: &str, name: &str) -> String {
 }
 
 fn collect(command: &Command, path: &str, options: &mut Vec<SettableOption>) {
-    let model: Vec<&clap::Id> = command
-        .get_groups()
-        .filter(|group| MODEL_GROUPS.iter().any(|name| group.get_id() == name))
-        .flat_map(|group| group.get_args())
-        .collect();
+    let members = |groups: &[&str]| -> Vec<clap::Id> {
+        let found = command.get_groups();
+        let found = found.filter(|group| groups.iter().any(|name| group.get_id() == name));
+        found.flat_map(|group| group.get_args().cloned()).collect()
+    };
+    let (model, packages) = (members(&MODEL_GROUPS), members(&[PACKAGE_GROUP]));
     for argument in command.get_arguments() {
-        let of_model = model.contains(&argument.get_id());
-        options.extend(settable(argument, path, of_model));
+        let belongs = Belongs {
+            to_model: model.contains(argument.get_id()),
+            to_packages: packages.contains(argument.get_id()),
+        };
+        options.extend(settable(argument, path, belongs));
     }
     for below in command.get_subcommands() {
         collect(below, &join(path, below.get_name()), options);
     }
 }
 
-fn settable(argument: &Arg, command: &str, of_model: bool) -> Option<SettableOption> {
+/// The groups that an argument is in.
+#[derive(Clone, Copy)]
+struct Belongs {
+    to_model: bool,
+    to_packages: bool,
+}
+
+fn settable(argument: &Arg, command: &str, belongs: Belongs) -> Option<SettableOption> {
     let name = argument.get_long()?.to_owned();
     let many = argument.get_value_delimiter().is_some()
         || argument
@@ -193,7 +206,7 @@ fn settable(argument: &Arg, command: &str, of_model: bool) -> Option<SettableOpt
         // Help and version are questions, not settings.
         _ => return None,
     };
-    let scope = if of_model { "" } else { command };
+    let scope = if belongs.to_model { "" } else { command };
     let defaults = argument.get_default_values().iter();
     let defaults = defaults.map(|value| value.to_string_lossy().into_owned());
     let is_path = argument.get_value_parser().type_id() == TypeId::of::<PathBuf>();
@@ -208,8 +221,8 @@ fn settable(argument: &Arg, command: &str, of_model: bool) -> Option<SettableOpt
             Kind::One | Kind::Many => defaults.collect(),
         },
         is_path,
-        guarded: guarded(argument, command, is_path),
-        of_model,
+        guarded: guarded(belongs, command, is_path),
+        of_model: belongs.to_model,
         in_files: ![CONFIG, NO_CONFIG].contains(&name.as_str()),
         parser: argument.get_value_parser().clone(),
         name,
@@ -217,11 +230,10 @@ fn settable(argument: &Arg, command: &str, of_model: bool) -> Option<SettableOpt
 }
 
 /// Why the file of a project, which anybody may have written, must not set an option.
-fn guarded(argument: &Arg, command: &str, is_path: bool) -> Option<&'static str> {
-    let heading = argument.get_help_heading();
+fn guarded(belongs: Belongs, command: &str, is_path: bool) -> Option<&'static str> {
     if command.split(' ').next() == Some(STORE_COMMAND) {
         Some("it changes the package store or the trusted keys")
-    } else if heading == Some(crate::args::PACKAGES_HEADING) {
+    } else if belongs.to_packages {
         Some("it decides which packages run")
     } else if is_path {
         Some("it names a file or folder to read or write")

@@ -1,12 +1,12 @@
 //! The packages that are linked into this build.
 #![expect(unsafe_code, reason = "vouches for the linked entries")]
 
-use crate::args::ModelArgs;
+use crate::args::PackageArgs;
 use guild_loader::{Builtin, LoadOptions};
 
 /// What to load for a command: the installed packages and, below them, the built-in ones that the
 /// arguments leave on.
-pub fn load_options(args: &ModelArgs) -> LoadOptions {
+pub fn load_options(args: &PackageArgs) -> LoadOptions {
     let switches = [
         ("org.guild.kernels.cpu", args.no_builtin_cpu),
         ("org.guild.runners.qwen", args.no_builtin_qwen),

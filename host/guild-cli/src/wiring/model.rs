@@ -71,7 +71,7 @@ impl OpenModel {
         for finding in guild_loader::ambient::scan() {
             tracing::warn!("{} is set: it {}", finding.source, finding.effect);
         }
-        let options = load_options(args);
+        let options = load_options(&args.packages);
         let packages = match existing_store(data_dir)? {
             Some(store) => load_enabled(&store, "guild", &options)?,
             None => load_builtins(&options)?,
