@@ -1,6 +1,7 @@
 //! The command line, as clap reads it. One file a command; no behaviour here.
 
 mod bench;
+mod chat;
 mod completions;
 mod config;
 mod examples;
@@ -17,8 +18,10 @@ mod perplexity;
 mod plan;
 mod run;
 mod sampling;
+mod template;
 
 pub use bench::{BenchArgs, PromptAndTokens, TableFormat};
+pub use chat::ChatArgs;
 pub use completions::CompletionsArgs;
 pub use config::ConfigCommand;
 pub use global::{ColorWhen, GlobalArgs, LogFormat};
@@ -36,6 +39,7 @@ pub use perplexity::PerplexityArgs;
 pub use plan::PlanArgs;
 pub use run::RunArgs;
 pub use sampling::SamplingArgs;
+pub use template::{TemplateArgs, TemplateOptions};
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -71,6 +75,8 @@ pub enum Command {
     Perplexity(PerplexityArgs),
     /// Show what is in a model file.
     Inspect(InspectArgs),
+    /// Show the text that a chat template makes of a conversation.
+    Template(TemplateArgs),
     /// Show whether a model fits into memory, and which package serves each step.
     Plan(PlanArgs),
     /// Sign, verify and install packages.

@@ -9,6 +9,8 @@ pub mod data_dir;
 pub mod doctor;
 pub mod exit;
 pub mod failure;
+pub mod input;
+pub mod interrupt;
 pub mod log;
 pub mod measure;
 pub mod memory;
@@ -17,6 +19,7 @@ pub mod output;
 pub mod progress;
 pub mod reference;
 pub mod start;
+pub mod state_dir;
 pub mod system;
 pub mod version;
 pub mod wiring;
@@ -66,6 +69,7 @@ fn dispatch(cli: &Cli, settings: &Settings, output: Output) -> Outcome<()> {
         Command::Bench(args) => commands::bench::run(args, data_dir, output),
         Command::Perplexity(args) => commands::perplexity::run(args, data_dir, output),
         Command::Inspect(args) => commands::inspect::run(args, output),
+        Command::Template(args) => commands::template::run(args, output),
         Command::Plan(args) => commands::plan::run(args, data_dir, output),
         Command::Doctor => commands::doctor::run(data_dir, settings, output),
         Command::Config(ConfigCommand::Show) => commands::config_show::run(settings, output),

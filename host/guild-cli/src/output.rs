@@ -69,6 +69,14 @@ impl Output {
         }
     }
 
+    /// A piece of text beside the data, as it is, on stderr and at once; nothing under `--json`.
+    pub fn aside(self, text: &str) {
+        if !self.json {
+            // As with sentences: one that can't be written has no reader.
+            let _ = std::io::stderr().lock().write_all(text.as_bytes());
+        }
+    }
+
     /// The command's JSON object; nothing without `--json`.
     pub fn object(self, fields: Value) -> Outcome<()> {
         if !self.json {

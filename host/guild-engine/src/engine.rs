@@ -160,6 +160,24 @@ impl Engine {
         tokens: &[u32],
         mut progress: impl FnMut(usize),
     ) -> Result<&[f32], EngineError> {
+        self.prefill_while(session, tokens, |done| {
+            progress(done);
+            true
+        })?;
+        Ok(self.plan.logits())
+    }
+
+    /// As [`Engine::prefill`], but ends after a pass where `go_on` says false: then the session holds the
+    /// rows done, and there are no logits.
+    ///
+    /// # Errors
+    /// As [`Engine::prefill`].
+    pub fn prefill_while(
+        &mut self,
+        session: &mut Session,
+        tokens: &[u32],
+        mut go_on: impl FnMut(usize) -> bool,
+    ) -> Result<Option<&[f32]>, EngineError> {
         // No token is one pass without rows, which the batch refuses: the logits that lie there are
         // another call's.
         let rows = self.options.max_rows as usize;
@@ -179,9 +197,11 @@ impl Engine {
                 outputs,
             };
             self.pass(Phase::Prefill, &mut [part])?;
-            progress(done);
+            if !go_on(done) && done < tokens.len() {
+                return Ok(None);
+            }
         }
-        Ok(self.plan.logits())
+        Ok(Some(self.plan.logits()))
     }
 
     /// One token through the plan; returns its logits.

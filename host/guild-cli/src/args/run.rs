@@ -1,6 +1,6 @@
 //! Arguments of `guild run`.
 
-use super::{ModelArgs, PassArgs, SamplingArgs};
+use super::{ChatArgs, ModelArgs, PassArgs, SamplingArgs};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,13 +22,19 @@ pub struct RunArgs {
     /// Prompt as token ids, such as `1,2,3`.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub prompt_ids: Option<Vec<u32>>,
-    /// Tokens to generate at most.
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 128, value_parser = clap::value_parser!(u64).range(0..=16_777_216))]
-    pub tokens: u64,
+    /// Tokens to generate at most; 128 without --chat, else as many as the context holds.
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=16_777_216))]
+    pub tokens: Option<u64>,
     /// How tokens are chosen.
     #[command(flatten)]
     pub sampling: SamplingArgs,
     /// Go on after the end-of-sequence token.
     #[arg(long)]
     pub ignore_eos: bool,
+    /// Text that ends the generation and isn't printed; may be given several times.
+    #[arg(long, value_name = "TEXT")]
+    pub stop: Vec<String>,
+    /// A conversation instead of a completion.
+    #[command(flatten)]
+    pub chat: ChatArgs,
 }

@@ -18,6 +18,7 @@ pub mod man;
 pub mod perplexity;
 pub mod plan;
 pub mod run;
+pub mod template;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

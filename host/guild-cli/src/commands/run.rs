@@ -1,5 +1,6 @@
 //! `guild run`: generates text.
 
+mod chat;
 mod generation;
 mod prompt;
 mod report;
@@ -7,12 +8,13 @@ mod report;
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::measure::milliseconds;
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size, open_file};
 use crate::wiring::sampling::EffectiveSampling;
-use generation::{Generator, Limits};
-use guild_model::{ModelSource, Tokenizer};
+use generation::{Finish, Generator, Limits, interrupted};
+use guild_model::{ModelSource, StopStrings, Tokenizer};
 use report::Report;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,9 +23,23 @@ use std::time::Instant;
 /// Positions of a sequence where neither `-c` nor the prompt and `-n` ask for more.
 const CONTEXT_LEAST: u64 = 512;
 
+/// Tokens of a raw completion where `-n` doesn't say.
+const TOKENS: u64 = 128;
+
 /// Generates and reports what ran.
 pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    if args.chat.chat {
+        return chat::run(args, data_dir, output);
+    }
+    if args.chat.template.any() {
+        return Err(Failure::new(
+            Exit::Usage,
+            "options of the chat template were given without --chat",
+        )
+        .hint("add --chat; without it the prompt is completed as it is"));
+    }
     let started = Instant::now();
+    let interrupt = Interrupt::catch()?;
     let file = open_file(&args.model)?;
     let tokenizer = Tokenizer::from_metadata(file.metadata());
     let sampling = EffectiveSampling::new(&args.sampling, file.metadata())?;
@@ -46,19 +62,24 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         session: &mut session,
         sampler: &mut sampler,
         tokenizer: tokenizer.as_ref(),
+        interrupt: &interrupt,
         output,
     };
     let limits = Limits {
-        tokens: usize::try_from(args.tokens).unwrap_or(usize::MAX),
+        tokens: usize::try_from(args.tokens.unwrap_or(TOKENS)).unwrap_or(usize::MAX),
         ignore_eos: args.ignore_eos,
+        stops: StopStrings::new(&args.stop),
     };
-    let generated = generator.run(&prompt, &limits, |text| output.stream(text))?;
+    let generated = generator.run(&prompt, limits, |text| output.stream(text))?;
     if tokenizer.is_none() {
         let ids: Vec<String> = generated.tokens.iter().map(u32::to_string).collect();
         output.stream(&ids.join(","))?;
     }
     output.stream("\n")?;
     engine.release(session);
+    if generated.finish == Finish::Interrupted {
+        return Err(interrupted(generated.tokens.len()));
+    }
     Report {
         prompt_tokens: prompt.len(),
         generated: &generated,
@@ -72,14 +93,14 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
 /// before anything is generated.
 fn context(args: &RunArgs, prompt: u64) -> Outcome<u64> {
     // The last token is only written, so it takes no position.
-    let needed = prompt + args.tokens.saturating_sub(1);
+    let tokens = args.tokens.unwrap_or(TOKENS);
+    let needed = prompt + tokens.saturating_sub(1);
     let context = args.model.context.unwrap_or(needed.max(CONTEXT_LEAST));
     if needed <= context {
         return Ok(context);
     }
     let message = format!(
-        "a prompt of {prompt} tokens and -n {} need {needed} positions, the context has {context}",
-        args.tokens
+        "a prompt of {prompt} tokens and -n {tokens} need {needed} positions, the context has {context}"
     );
     Err(Failure::new(Exit::Usage, message).hint("raise the context with -c, or lower -n"))
 }

@@ -8,3 +8,4 @@ mod prefetch;
 #[expect(unsafe_code, reason = "hands the loader's tables to the graph")]
 pub mod registry;
 pub mod sampling;
+pub mod template;

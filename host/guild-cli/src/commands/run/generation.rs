@@ -1,10 +1,12 @@
 //! The generation loop: a prompt goes in, tokens and their text come out as they are made.
 
-use crate::failure::Outcome;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::measure::milliseconds;
 use crate::output::Output;
 use guild_engine::{Engine, Sampler, Session};
-use guild_model::{StreamDecoder, Tokenizer};
+use guild_model::{StopStrings, StreamDecoder, Tokenizer};
 use std::time::Instant;
 
 /// What generates: a session of an engine, and how tokens are chosen and spelled.
@@ -15,28 +17,68 @@ pub struct Generator<'a> {
     pub session: &'a mut Session,
     /// Chooses tokens.
     pub sampler: &'a mut Sampler,
-    /// Spells tokens; without one there is no text and no end token.
+    /// Spells tokens; without one there is no text, no end token and no stop string.
     pub tokenizer: Option<&'a Tokenizer>,
+    /// Ends the generation early.
+    pub interrupt: &'a Interrupt,
     /// Where progress shows.
     pub output: Output,
 }
 
 /// When generation ends.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limits {
     /// Tokens at most.
     pub tokens: usize,
     /// Goes on after an end token.
     pub ignore_eos: bool,
+    /// Texts that end it.
+    pub stops: StopStrings,
+}
+
+/// What ended a generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Finish {
+    /// An end token.
+    End,
+    /// The limit of tokens.
+    #[default]
+    Length,
+    /// A stop string.
+    Stop,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+impl Finish {
+    /// The name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Finish::End => "end",
+            Finish::Length => "length",
+            Finish::Stop => "stop",
+            Finish::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// The failure of a command that Ctrl-C ended after so many tokens.
+pub fn interrupted(tokens: usize) -> Failure {
+    Failure::new(
+        Exit::Interrupted,
+        format!("interrupted after {tokens} tokens"),
+    )
 }
 
 /// What was generated. The last token is only written, not fed: the session doesn't hold it.
 #[derive(Debug, Default)]
 pub struct Generated {
-    /// Tokens, without the one that ended the text.
+    /// Tokens, without the end token; those of a stop string are there.
     pub tokens: Vec<u32>,
-    /// Their text.
+    /// Their text, up to a stop string.
     pub text: String,
+    /// What ended it.
+    pub finish: Finish,
     /// Time of the prompt and of the first token.
     pub prefill_ms: f64,
     /// Time of the other tokens.
@@ -49,42 +91,53 @@ impl Generator<'_> {
     pub fn run(
         self,
         prompt: &[u32],
-        limits: &Limits,
+        limits: Limits,
         sink: impl FnMut(&str) -> Outcome<()>,
     ) -> Outcome<Generated> {
         self.sampler.remember(prompt);
         let started = Instant::now();
+        let mut text = Text::new(self.tokenizer, limits, sink);
         let progress = self.output.progress(prompt.len() as u64, "prefill");
-        let logits = self.engine.prefill(self.session, prompt, |done| {
-            progress.set_position(done as u64)
+        let logits = self.engine.prefill_while(self.session, prompt, |done| {
+            progress.set_position(done as u64);
+            !self.interrupt.is_set()
         })?;
         progress.finish_and_clear();
+        let Some(logits) = logits else {
+            text.generated.prefill_ms = milliseconds(started);
+            return text.finish(Finish::Interrupted);
+        };
         let mut token = self.sampler.sample(logits)?;
-        let mut text = Text::new(self.tokenizer, limits, sink);
         text.generated.prefill_ms = milliseconds(started);
 
         let started = Instant::now();
-        while text.accept(token)? {
+        let finish = loop {
+            if self.interrupt.is_set() {
+                break Finish::Interrupted;
+            }
+            if let Some(finish) = text.accept(token)? {
+                break finish;
+            }
             token = self
                 .sampler
                 .sample(self.engine.decode(self.session, token)?)?;
-        }
+        };
         text.generated.decode_ms = milliseconds(started);
-        text.finish()
+        text.finish(finish)
     }
 }
 
 /// The tokens so far and where their text goes.
 struct Text<'a, S> {
     generated: Generated,
-    limits: &'a Limits,
+    limits: Limits,
     decoder: StreamDecoder,
     tokenizer: Option<&'a Tokenizer>,
     sink: S,
 }
 
 impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
-    fn new(tokenizer: Option<&'a Tokenizer>, limits: &'a Limits, sink: S) -> Self {
+    fn new(tokenizer: Option<&'a Tokenizer>, limits: Limits, sink: S) -> Self {
         Text {
             generated: Generated::default(),
             limits,
@@ -94,33 +147,54 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
         }
     }
 
-    /// Takes a sampled token; false when generation ends: at the limit, or with the end token.
-    fn accept(&mut self, token: u32) -> Outcome<bool> {
+    /// Takes a sampled token; says what ends the generation, if something does.
+    fn accept(&mut self, token: u32) -> Outcome<Option<Finish>> {
         if self.generated.tokens.len() >= self.limits.tokens {
-            return Ok(false);
+            return Ok(Some(Finish::Length));
         }
         let ends = self
             .tokenizer
             .is_some_and(|tokenizer| tokenizer.ends_generation(token));
         if ends && !self.limits.ignore_eos {
-            return Ok(false);
+            return Ok(Some(Finish::End));
         }
         self.generated.tokens.push(token);
         if let Some(tokenizer) = self.tokenizer {
             let piece = self.decoder.push(tokenizer, token)?;
-            self.emit(&piece)?;
+            if self.scan(&piece)? {
+                return Ok(Some(Finish::Stop));
+            }
         }
-        Ok(self.generated.tokens.len() < self.limits.tokens)
+        let full = self.generated.tokens.len() >= self.limits.tokens;
+        Ok(full.then_some(Finish::Length))
     }
 
-    /// Writes the bytes that were held back.
-    fn finish(mut self) -> Outcome<Generated> {
-        let rest = std::mem::take(&mut self.decoder).finish();
-        self.emit(&rest)?;
+    /// Writes what was held back, unless a stop string came before it.
+    fn finish(mut self, mut finish: Finish) -> Outcome<Generated> {
+        if finish != Finish::Stop {
+            let rest = std::mem::take(&mut self.decoder).finish();
+            if self.scan(&rest)? {
+                finish = Finish::Stop;
+            } else {
+                let held = self.limits.stops.finish();
+                self.emit(&held)?;
+            }
+        }
+        self.generated.finish = finish;
         Ok(self.generated)
     }
 
+    /// Hands out what is certain of a piece; true when a stop string was met.
+    fn scan(&mut self, piece: &str) -> Outcome<bool> {
+        let scanned = self.limits.stops.push(piece);
+        self.emit(&scanned.text)?;
+        Ok(scanned.stopped)
+    }
+
     fn emit(&mut self, piece: &str) -> Outcome<()> {
+        if piece.is_empty() {
+            return Ok(());
+        }
         self.generated.text.push_str(piece);
         (self.sink)(piece)
     }

@@ -3,12 +3,10 @@
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::input::{read_file, read_text};
 use guild_model::{ModelError, Tokenizer};
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::Path;
-
-/// The longest prompt text that is read from a file or from standard input.
-const PROMPT_BYTES_MAX: u64 = 256 << 20;
 
 /// The prompt's ids, at least one. `tokenizer` is only needed where the prompt is text.
 pub fn ids(args: &RunArgs, tokenizer: Result<&Tokenizer, &ModelError>) -> Outcome<Vec<u32>> {
@@ -24,13 +22,10 @@ pub fn ids(args: &RunArgs, tokenizer: Result<&Tokenizer, &ModelError>) -> Outcom
 }
 
 /// The prompt's text as the arguments name it.
-fn text(args: &RunArgs) -> Outcome<String> {
+pub fn text(args: &RunArgs) -> Outcome<String> {
     match (&args.prompt, &args.file) {
         (Some(text), _) => Ok(text.clone()),
-        (None, Some(path)) => {
-            let file = std::fs::File::open(path).map_err(|error| Failure::io(path, &error))?;
-            read_text(file, path)
-        }
+        (None, Some(path)) => read_file(path),
         (None, None) if std::io::stdin().is_terminal() => {
             Err(Failure::new(Exit::Usage, "no prompt was given").hint(
                 "give text with -p, a file with -f, token ids with --prompt-ids, or pipe it in",
@@ -38,25 +33,6 @@ fn text(args: &RunArgs) -> Outcome<String> {
         }
         (None, None) => read_text(std::io::stdin().lock(), Path::new("standard input")),
     }
-}
-
-/// Reads all of a source of text that `name` names in errors.
-pub fn read_text(source: impl Read, name: &Path) -> Outcome<String> {
-    let mut bytes = Vec::new();
-    let read = source.take(PROMPT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| Failure::io(name, &error))?;
-    if bytes.len() as u64 > PROMPT_BYTES_MAX {
-        let message = format!(
-            "{} has more than {PROMPT_BYTES_MAX} bytes of text",
-            name.display()
-        );
-        return Err(Failure::new(Exit::Usage, message).hint("give a shorter text"));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let message = format!("{} is not UTF-8 at byte {at}", name.display());
-        Failure::new(Exit::Usage, message).hint("convert the text to UTF-8")
-    })
 }
 
 /// Encodes a prompt; the start token comes first where the model wants one.

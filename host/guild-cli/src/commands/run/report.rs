@@ -35,6 +35,7 @@ impl Report<'_> {
         output.object(json!({
             "tokens": generated.tokens,
             "text": generated.text,
+            "finish": generated.finish.name(),
             "prompt_tokens": self.prompt_tokens,
             "sampling": self.sampling.json(),
             "timings": {

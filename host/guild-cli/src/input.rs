@@ -1,0 +1,41 @@
+//! Text and JSON from files and from standard input.
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use serde_json::Value;
+use std::io::Read;
+use std::path::Path;
+
+/// The longest text that is read.
+const TEXT_BYTES_MAX: u64 = 256 << 20;
+
+/// Reads all of a source of text that `name` names in errors.
+pub fn read_text(source: impl Read, name: &Path) -> Outcome<String> {
+    let mut bytes = Vec::new();
+    let read = source.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::io(name, &error))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        let message = format!(
+            "{} has more than {TEXT_BYTES_MAX} bytes of text",
+            name.display()
+        );
+        return Err(Failure::new(Exit::Usage, message).hint("give a shorter text"));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let message = format!("{} is not UTF-8 at byte {at}", name.display());
+        Failure::new(Exit::Usage, message).hint("convert the text to UTF-8")
+    })
+}
+
+/// A text file's contents.
+pub fn read_file(path: &Path) -> Outcome<String> {
+    let file = std::fs::File::open(path).map_err(|error| Failure::io(path, &error))?;
+    read_text(file, path)
+}
+
+/// The JSON in a text that came from `path`.
+pub fn read_json(path: &Path, text: &str) -> Outcome<Value> {
+    serde_json::from_str(text)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+}

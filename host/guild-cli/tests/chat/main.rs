@@ -1,0 +1,96 @@
+//! Conversations with the real program and a committed model: scripts, a terminal, Ctrl-C, stop strings.
+//!
+//! The model has random weights, so its words mean nothing; what is compared is which tokens come, what is kept, and
+//! where everything goes.
+#![cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+
+mod ctrl_c;
+mod scripted;
+mod stop;
+mod template;
+mod terminal;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A committed model without a chat template of its own.
+const MODEL: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/models/qwen35moe-small-bf16.gguf"
+);
+
+/// A small template with the model's own marks.
+const TEMPLATE: &str = "\
+{%- for message in messages -%}
+{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
+{%- endfor -%}
+{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}
+{%- if enable_thinking %}{{ '<think>\\n' }}{% endif %}{% endif %}
+{%- if tools %}{{ tools|tojson }}{% endif %}";
+
+/// A folder with the template in it, and no package store.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let place = Place(tempfile::tempdir().unwrap());
+        std::fs::write(place.template(), TEMPLATE).unwrap();
+        place
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn template(&self) -> PathBuf {
+        self.path().join("template.jinja")
+    }
+
+    /// The program with its folders inside this one.
+    fn guild(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
+        command
+            .args(args)
+            .env("GUILD_DATA_DIR", self.path().join("data"))
+            .env("XDG_STATE_HOME", self.path().join("state"))
+            .env_remove("NO_COLOR")
+            .env("TERM", "xterm");
+        command
+    }
+
+    /// A conversation with this place's template; few tokens, so that it is quick.
+    fn chat(&self, more: &[&str]) -> Command {
+        let template = self.template();
+        let mut args = vec![
+            "run",
+            MODEL,
+            "--chat",
+            "--chat-template",
+            template.to_str().unwrap(),
+        ];
+        args.extend(["-t", "1"]);
+        args.extend(more);
+        self.guild(&args)
+    }
+}
+
+/// Runs a command with this text as its standard input.
+fn with_input(mut command: Command, input: &str) -> Output {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+/// The one JSON object on standard output.
+fn object(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}

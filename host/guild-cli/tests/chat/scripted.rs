@@ -1,0 +1,161 @@
+//! Conversations from `-p`, `-f` and standard input.
+
+use crate::{MODEL, Place, object, with_input};
+use serde_json::{Value, json};
+use std::process::Stdio;
+
+fn chat_json(place: &Place, more: &[&str], input: &str) -> Value {
+    object(&with_input(
+        place.chat(&[&["--json"], more].concat()),
+        input,
+    ))
+}
+
+/// The greedy tokens that follow a text without any conversation.
+fn completion(place: &Place, text: &str, tokens: &str) -> Value {
+    let output = place
+        .guild(&["run", MODEL, "--json", "-t", "1", "-p", text, "-n", tokens])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    object(&output)["tokens"].clone()
+}
+
+#[test]
+fn each_line_is_a_turn_and_the_session_is_kept() {
+    let place = Place::new();
+    let answer = chat_json(
+        &place,
+        &["-n", "1", "--system", "S"],
+        "One\n\nTwo\\\nand more\n",
+    );
+    let turns = answer["turns"].as_array().unwrap();
+    assert_eq!(turns.len(), 2);
+    let first =
+        "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nOne<|im_end|>\n<|im_start|>assistant\n";
+    assert_eq!(turns[0]["tokens"], completion(&place, first, "1"));
+    assert_eq!(turns[0]["reused_tokens"], 0);
+    let said = turns[0]["content"].as_str().unwrap();
+    let second = format!(
+        "{first}{said}<|im_end|>\n<|im_start|>user\nTwo\nand more<|im_end|>\n<|im_start|>assistant\n"
+    );
+    // What a kept session gives is what a fresh one gives.
+    assert_eq!(turns[1]["tokens"], completion(&place, &second, "1"));
+    assert_eq!(turns[1]["reused_tokens"], turns[0]["prompt_tokens"]);
+    assert_eq!(turns[1]["started_over"], false);
+}
+
+#[test]
+fn a_conversation_that_changed_starts_over() {
+    let place = Place::new();
+    let input = "One\n/system other\nTwo\n/clear\nThree\n/undo\nFour\n";
+    let answer = chat_json(&place, &["-n", "1"], input);
+    let turns = answer["turns"].as_array().unwrap();
+    assert_eq!(turns.len(), 4);
+    assert_eq!(
+        (&turns[1]["started_over"], &turns[1]["reused_tokens"]),
+        (&json!(true), &json!(0))
+    );
+    // Three and Four are asked after the same messages, so only the question differs.
+    let alone = chat_json(&place, &["-n", "1", "--system", "other"], "Four\n");
+    assert_eq!(turns[3]["tokens"], alone["turns"][0]["tokens"]);
+}
+
+#[test]
+fn one_turn_from_an_argument_or_a_file_with_the_answer_alone_on_standard_output() {
+    let place = Place::new();
+    let file = place.path().join("question.txt");
+    std::fs::write(&file, "Hello").unwrap();
+    let from_file = ["-n", "4", "-f", file.to_str().unwrap()];
+    let argument = place
+        .chat(&["-n", "4", "-p", "Hello"])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let from_file = place
+        .chat(&from_file)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(argument.status.success() && !argument.stdout.is_empty());
+    assert_eq!(argument.stdout, from_file.stdout);
+    let as_json = chat_json(&place, &["-n", "4", "-p", "Hello"], "");
+    let text = format!("{}\n", as_json["turns"][0]["content"].as_str().unwrap());
+    assert_eq!(String::from_utf8(argument.stdout).unwrap(), text);
+}
+
+#[test]
+fn reasoning_goes_to_standard_error() {
+    let place = Place::new();
+    let thinking = ["-n", "4", "--think", "-p", "Hello"];
+    let output = place.chat(&thinking).stdin(Stdio::null()).output().unwrap();
+    let as_json = chat_json(&place, &thinking, "");
+    let turn = &as_json["turns"][0];
+    let reasoning = turn["reasoning_content"].as_str().unwrap();
+    assert!(!reasoning.is_empty(), "{turn}");
+    assert_eq!(turn["content"], "");
+    assert_eq!(output.stdout, b"\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(reasoning));
+}
+
+#[test]
+fn a_full_context_is_said_and_nothing_is_lost() {
+    let place = Place::new();
+    let saved = place.path().join("saved.json");
+    let long = "word ".repeat(60);
+    let input = format!("Hi\n/save {}\n{long}\n", saved.display());
+    let output = with_input(place.chat(&["-n", "1", "-c", "40"]), &input);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        words.contains("the context holds 40") && words.contains("-c"),
+        "{words}"
+    );
+    let saved: Value = serde_json::from_slice(&std::fs::read(saved).unwrap()).unwrap();
+    assert_eq!(saved["messages"].as_array().unwrap().len(), 2);
+    // An answer that reaches the end is kept.
+    let output = with_input(place.chat(&["--ignore-eos", "-c", "40"]), "Hi\n");
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the context is full"));
+}
+
+#[test]
+fn commands_that_fail_or_do_not_exist_say_so() {
+    let place = Place::new();
+    let output = with_input(
+        place.chat(&["-n", "1"]),
+        "/nonsense\n/think maybe\n/stats\n/quit\nnever\n",
+    );
+    assert!(output.status.success());
+    assert!(output.stdout.is_empty());
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        words.contains("/nonsense") && words.contains("on or off") && words.contains("no answer")
+    );
+}
+
+#[test]
+fn template_options_without_chat_and_a_model_without_template_are_refused() {
+    let place = Place::new();
+    let output = place
+        .guild(&["run", MODEL, "--system", "S", "-p", "a"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let output = place
+        .guild(&["run", MODEL, "--chat", "-p", "a"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--chat-template"));
+}
+
+#[test]
+fn a_raw_prompt_may_come_from_standard_input() {
+    let place = Place::new();
+    let args = ["run", MODEL, "--json", "-t", "1", "-n", "2"];
+    let piped = object(&with_input(place.guild(&args), "def f():"));
+    assert_eq!(piped["tokens"], completion(&place, "def f():", "2"));
+    let output = with_input(place.guild(&args), "");
+    assert_eq!(output.status.code(), Some(2));
+}

@@ -1,0 +1,72 @@
+//! `guild template`.
+
+use crate::{MODEL, Place, object, with_input};
+use serde_json::json;
+use std::process::Stdio;
+
+#[test]
+fn a_conversation_is_shown_as_the_model_would_get_it() {
+    let place = Place::new();
+    let messages = place.path().join("messages.json");
+    let given = json!({
+        "messages": [{ "role": "user", "content": "Hé" }],
+        "tools": [{ "name": "f" }]
+    });
+    std::fs::write(&messages, given.to_string()).unwrap();
+    let template = place.template();
+    let options = [
+        "--chat-template",
+        template.to_str().unwrap(),
+        "--system",
+        "S",
+        "--think",
+    ];
+    let from_file = ["template", MODEL, "--messages", messages.to_str().unwrap()];
+    let expected = "<|im_start|>system\nS<|im_end|>\n<|im_start|>user\nHé<|im_end|>\n<|im_start|>assistant\n<think>\n[{\"name\": \"f\"}]";
+    let args = [&from_file[..], &options].concat();
+    let output = place.guild(&args).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+    let piped = [&["template", MODEL, "--json"][..], &options].concat();
+    let answer = object(&with_input(place.guild(&piped), &given.to_string()));
+    assert_eq!(
+        (&answer["text"], &answer["messages"]),
+        (&json!(expected), &json!(2))
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let place = Place::new();
+    let broken = place.path().join("broken.jinja");
+    std::fs::write(&broken, "a\n{% if %}").unwrap();
+    let refusing = place.path().join("refusing.jinja");
+    std::fs::write(&refusing, "{{ raise_exception('No such role') }}").unwrap();
+    let ask = |template: &std::path::Path, more: &[&str], input: &str| {
+        let args = [
+            "template",
+            MODEL,
+            "--chat-template",
+            template.to_str().unwrap(),
+        ];
+        let output = with_input(place.guild(&[&args[..], more].concat()), input);
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), words)
+    };
+    let messages = "[{\"role\": \"user\", \"content\": \"a\"}]";
+    let (code, words) = ask(&broken, &[], messages);
+    assert!(code == Some(3) && words.contains("line 2"), "{words}");
+    let (code, words) = ask(&refusing, &[], messages);
+    assert!(code == Some(2) && words.contains("No such role"), "{words}");
+    let (code, words) = ask(&place.template(), &[], "[{\"content\": \"a\"}]");
+    assert!(code == Some(2) && words.contains("message 0"), "{words}");
+    let (code, words) = ask(&place.template(), &[], "{}");
+    assert!(
+        code == Some(2) && words.contains("list of messages"),
+        "{words}"
+    );
+    let (code, words) = ask(&place.template(), &["--template-kwargs", "[1]"], messages);
+    assert!(
+        code == Some(2) && words.contains("--template-kwargs"),
+        "{words}"
+    );
+}

@@ -1,0 +1,267 @@
+//! Templates that want to hang, eat memory or crash: each ends with an error or a text, soon, and without a panic.
+
+use crate::render_source;
+use guild_model::ChatTemplateError;
+use guild_model::chat_template::limits::TEMPLATE_BYTES_MAX;
+use serde_json::{Map, Value, json};
+use std::time::{Duration, Instant};
+
+/// The longest that one may take, in a build without optimisation on a busy machine.
+const TIME_MAX: Duration = Duration::from_secs(20);
+
+fn input() -> Value {
+    json!({ "messages": [{ "role": "user", "content": "x".repeat(1000) }] })
+}
+
+fn run(source: &str) -> Result<String, ChatTemplateError> {
+    let started = Instant::now();
+    let result = render_source(source, &input(), &Map::new());
+    let took = started.elapsed();
+    let shown: String = source.chars().take(100).collect();
+    assert!(took < TIME_MAX, "{shown} took {took:?}");
+    // No error may hold what the template built.
+    if let Err(error) = &result {
+        assert!(error.to_string().len() < 64 << 10, "{shown}");
+    }
+    result
+}
+
+#[test]
+fn endless_work_meets_a_limit() {
+    let loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}";
+    let ends = "{% endfor %}{% endfor %}{% endfor %}";
+    for source in [
+        format!("{loops}{ends}"),
+        format!("{loops}x{ends}"),
+        format!("{loops}{{% set q = messages|tojson %}}{ends}"),
+        format!("{loops}{{% set q = messages[0].content.upper().split('X')|join('y') %}}{ends}"),
+        format!("{loops}{{% set q = 'a{{}}'.format(b) %}}{ends}"),
+        format!("{loops}{{% set q = [1, 2, 3]|sort|reverse|list == [3] %}}{ends}"),
+        format!("{loops}{{{{ strftime_now('%Y') }}}}{ends}"),
+    ] {
+        let error = run(&source).unwrap_err();
+        assert!(
+            matches!(error, ChatTemplateError::Limit { what: "work", .. }),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn huge_values_meet_a_limit_before_they_exist() {
+    for source in [
+        "{{ 'x' * 9999999999 }}",
+        "{{ [1] * 9999999999 }}",
+        "{% set ns = namespace(s='x') %}{% for i in range(99) %}{% set ns.s = ns.s ~ ns.s %}{% endfor %}{{ ns.s }}",
+        "{% set ns = namespace(s='x') %}{% for i in range(99) %}{% set ns.s = ns.s.replace('x', 'xx') %}{% endfor %}",
+        "{% set ns = namespace(s=[1]) %}{% for i in range(99) %}{% set ns.s = ns.s + ns.s %}{% endfor %}",
+        "{% set ns = namespace(s=[1]) %}{% for i in range(99) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s }}",
+        "{% set ns = namespace(s=[1]) %}{% for i in range(99) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s|tojson }}",
+        "{% set ns = namespace(s=[1]) %}{% for i in range(60) %}{% set ns.s = [ns.s, ns.s] %}{% endfor %}{{ ns.s == ns.s }}",
+        "{{ range(99999999) }}",
+        "{{ 'x'|indent(9999999999) }}",
+        "{{ '%9999999999d'|format(1) }}",
+        "{{ '{:>9999999999}'.format(1) }}",
+        "{{ '%.9999999999f' % 1.5 }}",
+        "{{ [[[1]]]|tojson(indent=9999999999) }}",
+        "{{ [1]|batch(9999999999, 'x')|list }}",
+        "{{ [1]|slice(9999999999)|list }}",
+        "{{ 2 ** 99999999999 }}",
+        "{{ 10 ** 9999 }}",
+        "{{ messages[0].content.replace('', 'y' * 100000) }}",
+        "{{ strftime_now('%9999999999Y') }}",
+        "{{ strftime_now('%255Y' * 100) }}",
+        "{% for i in range(99999) %}{{ messages[0].content * 1000 }}{% endfor %}",
+    ] {
+        assert!(run(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn recursion_meets_a_limit() {
+    for source in [
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{% macro a() %}{{ b() }}{% endmacro %}{% macro b() %}{{ a() }}{% endmacro %}{{ a() }}",
+        "{% macro m(x) %}{{ m([x]) }}{% endmacro %}{{ m(1) }}",
+        "{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}",
+        "{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{% endmacro %}{{ m() }}",
+        "{% set ns = namespace() %}{% set ns.a = ns %}{{ ns }}",
+        "{% set ns = namespace() %}{% set ns.a = [ns] %}{{ ns ~ '' }}",
+        "{% set ns = namespace() %}{% set ns.a = {'b': ns}.items() %}{{ ns|string }}",
+        "{% set a = namespace() %}{% set b = namespace() %}{% set a.x = b %}{% set b.x = a %}{{ a == b }}",
+        "{%- set ns = namespace(x=[]) %}{% for i in range(99999) %}{%- set ns.x = [ns.x] -%}{% endfor %}{{ ns.x }}",
+        "{% set ns = namespace(x={}) %}{% for i in range(99999) %}{% set ns.x, ns.y = {'a': ns.x}, 1 %}{% endfor %}",
+    ] {
+        assert!(run(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn deep_sources_end_without_a_crash() {
+    let deep = |open: &str, inner: &str, close: &str| {
+        let times = TEMPLATE_BYTES_MAX / (open.len() + close.len()) - inner.len();
+        format!("{}{inner}{}", open.repeat(times), close.repeat(times))
+    };
+    for source in [
+        deep("{% if true %}", "x", "{% endif %}"),
+        deep("{% for i in [1] %}", "x", "{% endfor %}"),
+        format!(
+            "{{{{ {} }}}}",
+            deep("(", "1", ")").get(..100_000).unwrap_or("(")
+        ),
+        format!("{{{{ {}1{} }}}}", "(".repeat(50_000), ")".repeat(50_000)),
+        format!("{{{{ {}1{} }}}}", "[".repeat(50_000), "]".repeat(50_000)),
+        format!("{{{{ {}1 }}}}", "not ".repeat(30_000)),
+        format!("{{{{ {}1 }}}}", "-".repeat(100_000)),
+        format!("{{{{ 1{} }}}}", "+1".repeat(60_000)),
+        format!("{{{{ 'a'{} }}}}", "~'a'".repeat(30_000)),
+        format!("{{{{ 1{} }}}}", "|abs".repeat(30_000)),
+        format!("{{{{ a{} }}}}", ".a".repeat(60_000)),
+        format!("{{{{ a{} }}}}", "[0]".repeat(40_000)),
+        format!("{{{{ 1{} }}}}", " if 1 else 1".repeat(10_000)),
+        "{% set x = [x] %}".repeat(7_000),
+        format!(
+            "{}{{{{ x }}}}{{{{ x|tojson }}}}",
+            "{% set x = [x] %}".repeat(7_000)
+        ),
+        format!(
+            "{}{{{{ x == [x] }}}}",
+            "{% set x = {'a': x} %}".repeat(5_000)
+        ),
+        "{{".repeat(60_000),
+        "{%".repeat(60_000),
+        "{#".repeat(60_000),
+        "{% raw %}".repeat(14_000),
+    ] {
+        // Some are fine, most are refused; none may end the process.
+        let _ = run(&source);
+    }
+}
+
+#[test]
+fn what_is_too_long_is_refused_at_once() {
+    let error = run(&" ".repeat(TEMPLATE_BYTES_MAX + 1)).unwrap_err();
+    assert!(matches!(error, ChatTemplateError::TooLong { .. }));
+    assert_eq!(
+        run(&" ".repeat(TEMPLATE_BYTES_MAX)).unwrap().len(),
+        TEMPLATE_BYTES_MAX
+    );
+}
+
+#[test]
+fn nothing_outside_is_within_reach() {
+    for source in [
+        "{% include 'chat' %}",
+        "{% import 'chat' as c %}",
+        "{% extends 'chat' %}",
+        "{{ ''.__class__.__mro__ }}",
+        "{{ self._TemplateReference__context }}",
+        "{{ debug() }}",
+        "{{ lipsum() }}",
+        "{{ messages.append(1) }}",
+    ] {
+        assert!(run(source).is_err(), "{source}");
+    }
+}
+
+#[test]
+fn messages_that_are_none_are_refused_with_their_place() {
+    let cases = [
+        (json!(["text"]), 0),
+        (
+            json!([{ "role": "user", "content": "a" }, { "content": "b" }]),
+            1,
+        ),
+        (json!([{ "role": 1, "content": "a" }]), 0),
+        (json!([{ "role": "user", "content": 5 }]), 0),
+    ];
+    for (messages, place) in cases {
+        let case = json!({ "messages": messages });
+        let error = render_source("x", &case, &Map::new()).unwrap_err();
+        assert!(
+            matches!(error, ChatTemplateError::Message { index, .. } if index == place),
+            "{error:?}"
+        );
+    }
+}
+
+/// Pieces that make templates of every kind when put in a row.
+const PIECES: [&str; 58] = [
+    "{{",
+    "}}",
+    "{%",
+    "%}",
+    "{#",
+    "#}",
+    "{%-",
+    "-%}",
+    "{{-",
+    "-}}",
+    " ",
+    "\n",
+    "'",
+    "\"",
+    "\\",
+    "x",
+    "1",
+    "9999999",
+    "-1",
+    "0.5",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    ",",
+    ":",
+    ".",
+    "|",
+    "~",
+    "+",
+    "*",
+    "**",
+    "/",
+    "//",
+    "==",
+    " in ",
+    " is ",
+    " not ",
+    " and ",
+    " if ",
+    " else ",
+    "messages",
+    "messages[0].content",
+    "range(3)",
+    "ns",
+    "set ",
+    "set ns.a = ",
+    "for x in ",
+    "endfor",
+    "if x",
+    "endif",
+    "macro m()",
+    "endmacro",
+    "tojson(indent=1)",
+    "namespace()",
+    "content.split(",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn no_row_of_pieces_panics(row in proptest::collection::vec(0..PIECES.len(), 0..40), inside in proptest::bool::ANY) {
+        let text: String = row.iter().map(|index| PIECES[*index]).collect();
+        let source = if inside {
+            format!("{{% set ns = namespace() %}}{{{{ {text} }}}}")
+        } else {
+            text
+        };
+        let result = run(&source);
+        proptest::prop_assert!(
+            !matches!(result, Err(ChatTemplateError::Internal { .. })),
+            "{source}: {result:?}"
+        );
+    }
+}
