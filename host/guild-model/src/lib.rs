@@ -27,4 +27,4 @@ pub use gguf::{Gguf, GgufFile, Shard};
 pub use metadata::{Array, FromValue, Metadata, Value, ValueType};
 pub use source::{ContentId, ModelSource, TensorInfo};
 pub use text_scan::{AnswerPart, ReasoningSplitter, StopStrings};
-pub use tokenizer::{StreamDecoder, TokenizeError, Tokenizer};
+pub use tokenizer::{ControlTokens, StreamDecoder, TokenizeError, Tokenizer};

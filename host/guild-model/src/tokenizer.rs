@@ -15,7 +15,7 @@ pub mod pre_tokenizer;
 mod stream;
 mod vocabulary;
 
-pub use stream::StreamDecoder;
+pub use stream::{ControlTokens, StreamDecoder};
 pub use vocabulary::TokenKind;
 
 use crate::error::{ModelError, TokenizerDamage, Unsupported};
@@ -104,16 +104,18 @@ impl Tokenizer {
         Ok(ids)
     }
 
-    /// Decodes `ids`, markers included. Bytes that are not UTF-8 become U+FFFD.
+    /// Decodes `ids`. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     /// [`TokenizeError::UnknownToken`] when an id is not in the vocabulary.
-    pub fn decode(&self, ids: &[u32]) -> Result<String, TokenizeError> {
-        let mut bytes = Vec::with_capacity(ids.len() * 4);
+    pub fn decode(&self, ids: &[u32], control: ControlTokens) -> Result<String, TokenizeError> {
+        let mut text = String::with_capacity(ids.len() * 4);
+        let mut decoder = StreamDecoder::new(control);
         for &id in ids {
-            bytes.extend_from_slice(self.token_bytes(id)?);
+            decoder.push(self, id, &mut text)?;
         }
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        decoder.finish(&mut text);
+        Ok(text)
     }
 
     /// The bytes that a token stands for. They need not be UTF-8 on their own.

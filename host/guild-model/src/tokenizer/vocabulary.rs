@@ -29,6 +29,11 @@ impl TokenKind {
         matches!(self, Self::Unknown | Self::Control | Self::UserDefined)
     }
 
+    /// Whether the token is no text: it can be hidden.
+    pub(super) const fn is_control(self) -> bool {
+        matches!(self, Self::Unknown | Self::Control)
+    }
+
     const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
             1 => Self::Normal,

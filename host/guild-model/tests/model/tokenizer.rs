@@ -5,8 +5,8 @@ use std::path::Path;
 
 use guild_model::tokenizer::{SpecialTokens, TokenKind};
 use guild_model::{
-    Damage, ErrorCode, GgufFile, Metadata, ModelError, ModelSource, StreamDecoder, TokenizeError,
-    Tokenizer, Unsupported, error::TokenizerDamage, gguf::parse,
+    ControlTokens, Damage, ErrorCode, GgufFile, Metadata, ModelError, ModelSource, StreamDecoder,
+    TokenizeError, Tokenizer, Unsupported, error::TokenizerDamage, gguf::parse,
 };
 use proptest::prelude::*;
 
@@ -43,14 +43,24 @@ fn ids_are_those_of_the_python_package() {
         let text = case["text"].as_str().expect("a text");
         let got = tokenizer.encode(text, true).expect("encodes");
         assert_eq!(got, ids(&case["ids"]), "{text:?}");
-        assert_eq!(tokenizer.decode(&got).expect("decodes"), text);
+        assert_eq!(
+            tokenizer
+                .decode(&got, ControlTokens::Show)
+                .expect("decodes"),
+            text
+        );
         let plain = tokenizer.encode(text, false).expect("encodes");
         assert_eq!(
             plain,
             ids(&case["ids_without_control"]),
             "{text:?} without control tokens"
         );
-        assert_eq!(tokenizer.decode(&plain).expect("decodes"), text);
+        assert_eq!(
+            tokenizer
+                .decode(&plain, ControlTokens::Show)
+                .expect("decodes"),
+            text
+        );
     }
 }
 
@@ -126,8 +136,14 @@ fn roles_and_kinds_are_the_file_s() {
         id: 1024,
         tokens: 1024,
     };
-    assert_eq!(tokenizer.decode(&[0, 1024]), Err(unknown.clone()));
-    assert_eq!(StreamDecoder::new().push(&tokenizer, 1024), Err(unknown));
+    assert_eq!(
+        tokenizer.decode(&[0, 1024], ControlTokens::Show),
+        Err(unknown.clone())
+    );
+    assert_eq!(
+        StreamDecoder::default().push(&tokenizer, 1024, &mut String::new()),
+        Err(unknown)
+    );
 }
 
 /// White space before a word: all but the last character is one piece, the last belongs to the word. The tiny vocabulary
@@ -183,7 +199,12 @@ fn ids_are_those_of_llama_cpp() {
             want,
             "{text:?}"
         );
-        assert_eq!(tokenizer.decode(&want).expect("decodes"), *text);
+        assert_eq!(
+            tokenizer
+                .decode(&want, ControlTokens::Show)
+                .expect("decodes"),
+            *text
+        );
     }
     assert_eq!(texts.len(), lines.len());
 }
@@ -200,7 +221,7 @@ proptest! {
         thread_local!(static TOKENIZER: Tokenizer = tiny_tokenizer());
         TOKENIZER.with(|tokenizer| {
             let ids = tokenizer.encode(&text, parse_special).expect("encodes");
-            assert_eq!(tokenizer.decode(&ids).expect("decodes"), text);
+            assert_eq!(tokenizer.decode(&ids, ControlTokens::Show).expect("decodes"), text);
             assert_eq!(stream(tokenizer, &ids), text);
         });
     }
@@ -210,18 +231,20 @@ proptest! {
     fn any_ids_stream_to_what_they_decode_to(ids in prop::collection::vec(0u32..300, 0..40)) {
         thread_local!(static TOKENIZER: Tokenizer = tiny_tokenizer());
         TOKENIZER.with(|tokenizer| {
-            assert_eq!(stream(tokenizer, &ids), tokenizer.decode(&ids).expect("decodes"));
+            assert_eq!(stream(tokenizer, &ids), tokenizer.decode(&ids, ControlTokens::Show).expect("decodes"));
         });
     }
 }
 
 fn stream(tokenizer: &Tokenizer, ids: &[u32]) -> String {
-    let mut decoder = StreamDecoder::new();
-    let mut text: String = ids
-        .iter()
-        .map(|&id| decoder.push(tokenizer, id).expect("known ids"))
-        .collect();
-    text.push_str(&decoder.finish());
+    let mut decoder = StreamDecoder::default();
+    let (mut piece, mut text) = (String::new(), String::new());
+    for &id in ids {
+        piece.clear();
+        decoder.push(tokenizer, id, &mut piece).expect("known ids");
+        text.push_str(&piece);
+    }
+    decoder.finish(&mut text);
     text
 }
 

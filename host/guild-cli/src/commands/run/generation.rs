@@ -132,6 +132,8 @@ struct Text<'a, S> {
     generated: Generated,
     limits: Limits,
     decoder: StreamDecoder,
+    /// What the last token added to the text.
+    piece: String,
     tokenizer: Option<&'a Tokenizer>,
     sink: S,
 }
@@ -141,7 +143,8 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
         Text {
             generated: Generated::default(),
             limits,
-            decoder: StreamDecoder::new(),
+            decoder: StreamDecoder::default(),
+            piece: String::new(),
             tokenizer,
             sink,
         }
@@ -160,8 +163,9 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
         }
         self.generated.tokens.push(token);
         if let Some(tokenizer) = self.tokenizer {
-            let piece = self.decoder.push(tokenizer, token)?;
-            if self.scan(&piece)? {
+            self.piece.clear();
+            self.decoder.push(tokenizer, token, &mut self.piece)?;
+            if self.scan()? {
                 return Ok(Some(Finish::Stop));
             }
         }
@@ -172,8 +176,9 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
     /// Writes what was held back, unless a stop string came before it.
     fn finish(mut self, mut finish: Finish) -> Outcome<Generated> {
         if finish != Finish::Stop {
-            let rest = std::mem::take(&mut self.decoder).finish();
-            if self.scan(&rest)? {
+            self.piece.clear();
+            self.decoder.finish(&mut self.piece);
+            if self.scan()? {
                 finish = Finish::Stop;
             } else {
                 let held = self.limits.stops.finish();
@@ -184,9 +189,9 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
         Ok(self.generated)
     }
 
-    /// Hands out what is certain of a piece; true when a stop string was met.
-    fn scan(&mut self, piece: &str) -> Outcome<bool> {
-        let scanned = self.limits.stops.push(piece);
+    /// Hands out what is certain of the last piece; true when a stop string was met.
+    fn scan(&mut self) -> Outcome<bool> {
+        let scanned = self.limits.stops.push(&self.piece);
         self.emit(&scanned.text)?;
         Ok(scanned.stopped)
     }
