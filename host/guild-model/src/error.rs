@@ -344,12 +344,47 @@ pub enum TokenizerDamage {
         /// Their text.
         text: String,
     },
-    /// A byte has no token, so some texts could not be encoded.
-    #[error("byte {byte:#04x} has no token")]
+    /// Some bytes have a token of their own, and this one has none.
+    #[error("byte {byte:#04x} has no token, though others have")]
     MissingByte {
         /// The byte.
         byte: u8,
     },
+    /// A byte token is not spelled `<0x00>` to `<0xFF>`.
+    #[error("token {id} is a byte token and is {text:?}, not <0x00> to <0xFF>")]
+    BadByteToken {
+        /// The token.
+        id: u32,
+        /// Its text.
+        text: String,
+    },
+    /// A token's text is too long.
+    #[error("token {id} has {bytes} bytes of text; at most {limit_bytes} are accepted")]
+    LongToken {
+        /// The token.
+        id: u32,
+        /// Length of its text.
+        bytes: usize,
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// `scores` has another length than `tokens`.
+    #[error("{tokens} tokens have {scores} scores")]
+    ScoreCount {
+        /// Length of `tokenizer.ggml.tokens`.
+        tokens: u64,
+        /// Length of `tokenizer.ggml.scores`.
+        scores: u64,
+    },
+    /// A score is not a number.
+    #[error("the score of token {id} is not a number")]
+    BadScore {
+        /// The token.
+        id: u32,
+    },
+    /// A SentencePiece vocabulary has no token for a space.
+    #[error("no token is a space (U+2581)")]
+    MissingSpace,
     /// A merge is not two texts with one space between.
     #[error("merge {index} is {text:?}, not two texts with one space between")]
     BadMerge {
@@ -366,11 +401,13 @@ pub enum TokenizerDamage {
         /// The missing token.
         text: String,
     },
-    /// The merging library refuses the vocabulary for a reason that guild does not check.
-    #[error("the merging library refuses it: {reason}")]
-    Refused {
-        /// The library's reason.
-        reason: String,
+    /// A merge is there twice, so its rank is not known.
+    #[error("merge {index}, {text:?}, is there for the second time")]
+    DuplicateMerge {
+        /// Position in `tokenizer.ggml.merges`.
+        index: u64,
+        /// The entry.
+        text: String,
     },
     /// A special token's id is beyond the vocabulary.
     #[error("{key} is {id}, the vocabulary has {tokens} tokens")]
@@ -428,6 +465,14 @@ pub enum Unsupported {
         found: String,
         /// The names that guild knows.
         supported: String,
+    },
+    /// A change to the text before it is encoded that guild does not make.
+    #[error(
+        "the tokenizer changes texts first ({key}), which guild does not do; give token ids instead of text"
+    )]
+    Normalisation {
+        /// The metadata key that asks for it.
+        key: &'static str,
     },
     /// The rule that cuts text into pieces before merging.
     #[error("tokenizer.ggml.pre {found:?}; supported: {supported}; give token ids instead of text")]

@@ -1,52 +1,65 @@
 //! Text to token ids and back, built from a model's own metadata.
 //!
-//! Encoding has three steps. Marker tokens (`<|im_start|>`) are cut out of the text first; what is between is cut into
-//! pieces by the family's pattern ([`pre_tokenizer`]); each piece, as bytes, is merged pair by pair into tokens (byte-level
-//! BPE, by the `tokenizers` crate). Decoding joins the bytes of the tokens.
+//! Marker tokens (`<|im_start|>`) are cut out of the text first ([`markers`]). What is between goes to the encoder of the
+//! model's family, which is chosen once, at load: [`byte_level_bpe`], which cuts it into pieces ([`pre_tokenizer`]) and
+//! merges their bytes, or [`sentencepiece`], which merges characters by score. Both share the loop that merges
+//! ([`merge`]). Decoding joins the bytes of the tokens ([`stream`]).
 //!
 //! The text is taken as it is: there is no Unicode normalisation, as llama.cpp's cases for these families show.
 //!
 //! A [`Tokenizer`] is immutable and may be used from any thread.
 
 mod byte_level;
+mod byte_level_bpe;
+mod error;
 mod markers;
-mod merges;
-pub mod pre_tokenizer;
+mod merge;
+mod pre_tokenizer;
+mod roles;
+mod sentencepiece;
 mod stream;
 mod vocabulary;
 
+pub use error::TokenizeError;
+pub use roles::SpecialTokens;
 pub use stream::{ControlTokens, StreamDecoder};
 pub use vocabulary::TokenKind;
 
-use crate::error::{ModelError, TokenizerDamage, Unsupported};
+use crate::error::{ModelError, Unsupported};
 use crate::metadata::Metadata;
-use markers::Markers;
+use byte_level_bpe::ByteLevelBpe;
+use markers::{Markers, Part};
+use merge::Chain;
 use pre_tokenizer::PreTokenizer;
-use vocabulary::Vocabulary;
+use sentencepiece::SentencePiece;
+use vocabulary::{Spelling, Vocabulary};
 
-/// The one value of `tokenizer.ggml.model` that guild knows: byte-level BPE.
-const BYTE_LEVEL_BPE: &str = "gpt2";
+/// The values of `tokenizer.ggml.model` that guild knows.
+const MODELS: &str = "gpt2, llama";
 
 /// A model's tokenizer.
 pub struct Tokenizer {
     vocabulary: Vocabulary,
     markers: Markers,
-    pieces: tokenizers::Tokenizer,
+    encoder: Box<dyn Encode>,
     special: SpecialTokens,
+    /// Ascending.
     ends: Vec<u32>,
+    /// Whether encoding begins a text, and a text after a marker, with a space that decoding takes away.
+    space_prefix: bool,
 }
 
-/// The ids that a model file gives a role.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SpecialTokens {
-    /// Begins a text, if the model has such a token.
-    pub bos: Option<u32>,
-    /// Ends a text or a turn.
-    pub eos: Option<u32>,
-    /// Fills unused places.
-    pub padding: Option<u32>,
-    /// Whether the model wants `bos` before every prompt. [`Tokenizer::encode`] does not add it.
-    pub adds_bos: bool,
+/// A family's way from text without markers to ids.
+trait Encode: Send + Sync {
+    /// Appends the ids of `text`. `after_marker`: the text is the first, or a marker is before it. `chain` is working
+    /// memory. Places in errors count from the start of `text`.
+    fn encode(
+        &self,
+        text: &str,
+        after_marker: bool,
+        chain: &mut Chain,
+        ids: &mut Vec<u32>,
+    ) -> Result<(), TokenizeError>;
 }
 
 impl Tokenizer {
@@ -57,54 +70,83 @@ impl Tokenizer {
     /// - [`ModelError::Damaged`] when keys are missing or the vocabulary contradicts itself.
     pub fn from_metadata(metadata: &Metadata) -> Result<Self, ModelError> {
         let model: &str = metadata.require("tokenizer.ggml.model")?;
-        if model != BYTE_LEVEL_BPE {
-            return Err(Unsupported::TokenizerModel {
+        match model {
+            "gpt2" => Self::byte_level(metadata),
+            "llama" => Self::sentencepiece(metadata),
+            _ => Err(Unsupported::TokenizerModel {
                 found: model.to_owned(),
-                supported: BYTE_LEVEL_BPE.to_owned(),
+                supported: MODELS.to_owned(),
             }
-            .into());
+            .into()),
         }
-        let family = pre_tokenizer::find(metadata.require("tokenizer.ggml.pre")?)?;
-        let (vocabulary, ids) = vocabulary::read(metadata)?;
-        let special = special_tokens(metadata, vocabulary.len())?;
-        let markers = Markers::new(&vocabulary);
-        let ends = end_tokens(family, &vocabulary, &ids, special.eos);
-        let pieces = merges::build(metadata, family, ids)?;
+    }
+
+    fn byte_level(metadata: &Metadata) -> Result<Self, ModelError> {
+        // Without the key the family is anybody's guess.
+        let pre = metadata.get("tokenizer.ggml.pre")?.unwrap_or("");
+        let pre_tokenizer = PreTokenizer::find(pre)?;
+        let (vocabulary, texts) = vocabulary::read(metadata, Spelling::ByteLevel)?;
+        let ids = vocabulary::ids(&texts)?;
+        let special = SpecialTokens::read(metadata, &vocabulary, pre_tokenizer.adds_bos)?;
+        let ends = roles::end_tokens(metadata, &vocabulary, &ids)?;
+        let encoder = ByteLevelBpe::new(metadata, pre_tokenizer, &vocabulary, &ids)?;
         Ok(Self {
+            markers: Markers::new(&vocabulary),
+            encoder: Box::new(encoder),
             vocabulary,
-            markers,
-            pieces,
             special,
             ends,
+            space_prefix: false,
+        })
+    }
+
+    fn sentencepiece(metadata: &Metadata) -> Result<Self, ModelError> {
+        let (vocabulary, texts) = vocabulary::read(metadata, Spelling::SentencePiece)?;
+        let ids = vocabulary::ids(&texts)?;
+        let special = SpecialTokens::read(metadata, &vocabulary, true)?;
+        let ends = roles::end_tokens(metadata, &vocabulary, &ids)?;
+        let space_prefix = metadata
+            .get("tokenizer.ggml.add_space_prefix")?
+            .unwrap_or(true);
+        let encoder =
+            SentencePiece::new(metadata, &vocabulary, &texts, special.unknown, space_prefix)?;
+        Ok(Self {
+            markers: Markers::new(&vocabulary),
+            encoder: Box::new(encoder),
+            vocabulary,
+            special,
+            ends,
+            space_prefix,
         })
     }
 
     /// Encodes `text`. User-defined tokens are found in it always, control tokens (`<|im_start|>`) only when
     /// `parse_special` says so: text from a user must not become control tokens. No token is added.
     ///
+    /// Takes time in proportion to the text, times the logarithm of its longest word.
+    ///
     /// # Errors
-    /// - [`TokenizeError::WhitespaceRun`] for a text with an absurd run of white space;
-    /// - [`TokenizeError::Internal`] when the merging library fails, which no text should cause.
+    /// - [`TokenizeError::NoToken`] for a character that the vocabulary cannot express;
+    /// - [`TokenizeError::TextTooLong`] and [`TokenizeError::WordTooLong`] beyond the limits.
     pub fn encode(&self, text: &str, parse_special: bool) -> Result<Vec<u32>, TokenizeError> {
-        check_whitespace(text)?;
+        error::check_text(text)?;
         let mut ids = Vec::with_capacity(text.len() / 3);
+        let mut chain = Chain::default();
+        let mut after_marker = true;
         for part in self.markers.split(text, parse_special) {
             match part {
-                markers::Part::Marker(id) => ids.push(id),
-                markers::Part::Text(text) => {
-                    let encoding = self.pieces.encode_fast(text, false).map_err(|error| {
-                        TokenizeError::Internal {
-                            reason: error.to_string(),
-                        }
-                    })?;
-                    ids.extend_from_slice(encoding.get_ids());
-                }
+                Part::Marker(id) => ids.push(id),
+                Part::Text { text, start } => self
+                    .encoder
+                    .encode(text, after_marker, &mut chain, &mut ids)
+                    .map_err(|error| error.moved(start))?,
             }
+            after_marker = matches!(part, Part::Marker(_));
         }
         Ok(ids)
     }
 
-    /// Decodes `ids`. Bytes that are not UTF-8 become U+FFFD.
+    /// Decodes `ids` as one text. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     /// [`TokenizeError::UnknownToken`] when an id is not in the vocabulary.
@@ -131,6 +173,11 @@ impl Tokenizer {
             })
     }
 
+    /// Whether encoding puts a space before such a token at the start of a text.
+    const fn adds_space(&self, kind: TokenKind) -> bool {
+        self.space_prefix && matches!(kind, TokenKind::Normal | TokenKind::Unused)
+    }
+
     /// What kind of token an id is; `None` when it is not in the vocabulary.
     #[must_use]
     pub fn token_kind(&self, id: u32) -> Option<TokenKind> {
@@ -149,10 +196,10 @@ impl Tokenizer {
         self.special
     }
 
-    /// Whether a model that emits this token is done: the file's end tokens and those of its family.
+    /// Whether a model that emits this token is done: the file's end tokens, and control tokens that say so.
     #[must_use]
     pub fn ends_generation(&self, id: u32) -> bool {
-        self.ends.contains(&id)
+        self.ends.binary_search(&id).is_ok()
     }
 }
 
@@ -164,94 +211,4 @@ impl std::fmt::Debug for Tokenizer {
             .field("ends", &self.ends)
             .finish_non_exhaustive()
     }
-}
-
-/// A failure of encoding or decoding.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TokenizeError {
-    /// The caller gave an id that the model does not have.
-    #[error("token id {id} does not exist; the vocabulary has {tokens} tokens, from 0")]
-    UnknownToken {
-        /// The id.
-        id: u32,
-        /// Length of the vocabulary.
-        tokens: u32,
-    },
-    /// The text has a longer run of white space than the pattern can be trusted with.
-    #[error(
-        "the text has more than {limit_chars} white-space characters in a row; shorten the run"
-    )]
-    WhitespaceRun {
-        /// The longest run that is accepted.
-        limit_chars: usize,
-    },
-    /// The library that merges failed. It is guild's fault; the text is fine.
-    #[error("encoding failed inside guild: {reason}; please report the text")]
-    Internal {
-        /// The library's reason.
-        reason: String,
-    },
-}
-
-/// The longest run of white space that [`Tokenizer::encode`] accepts. The pattern engine gives up after a million steps
-/// back, of which such a run costs one a character, and the library would then cut the rest of the text wrongly without
-/// a word.
-const WHITESPACE_RUN_CHARS_MAX: usize = 100_000;
-
-fn check_whitespace(text: &str) -> Result<(), TokenizeError> {
-    let mut run = 0;
-    for c in text.chars() {
-        run = if c.is_whitespace() { run + 1 } else { 0 };
-        if run > WHITESPACE_RUN_CHARS_MAX {
-            return Err(TokenizeError::WhitespaceRun {
-                limit_chars: WHITESPACE_RUN_CHARS_MAX,
-            });
-        }
-    }
-    Ok(())
-}
-
-fn special_tokens(metadata: &Metadata, tokens: u32) -> Result<SpecialTokens, ModelError> {
-    let id = |key: &'static str| -> Result<Option<u32>, ModelError> {
-        let Some(id) = metadata.get::<u64>(key)? else {
-            return Ok(None);
-        };
-        match u32::try_from(id) {
-            Ok(id) if id < tokens => Ok(Some(id)),
-            _ => Err(TokenizerDamage::IdOutOfRange {
-                key,
-                id,
-                tokens: tokens.into(),
-            }
-            .into()),
-        }
-    };
-    Ok(SpecialTokens {
-        bos: id("tokenizer.ggml.bos_token_id")?,
-        eos: id("tokenizer.ggml.eos_token_id")?,
-        padding: id("tokenizer.ggml.padding_token_id")?,
-        adds_bos: metadata
-            .get("tokenizer.ggml.add_bos_token")?
-            .unwrap_or(false),
-    })
-}
-
-/// The file's end token, and the family's where they are control tokens of this vocabulary.
-fn end_tokens(
-    family: &PreTokenizer,
-    vocabulary: &Vocabulary,
-    ids: &tokenizers::models::bpe::Vocab,
-    eos: Option<u32>,
-) -> Vec<u32> {
-    let is_control = |id: &u32| vocabulary.kind(*id) == Some(TokenKind::Control);
-    let of_family = family
-        .end_texts
-        .iter()
-        .filter_map(|text| ids.get(*text).copied())
-        .filter(is_control);
-    let mut ends: Vec<u32> = eos.into_iter().chain(of_family).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    ends
 }

@@ -6,8 +6,10 @@ use super::vocabulary::{TokenKind, Vocabulary};
 
 /// A vocabulary's markers.
 pub(super) struct Markers {
-    /// Ascending by first byte, then descending by length.
+    /// Ascending by text, which is unique.
     markers: Vec<Marker>,
+    /// Whether a marker begins with each byte.
+    begins: [bool; 256],
 }
 
 struct Marker {
@@ -19,8 +21,10 @@ struct Marker {
 /// A piece of a text: a marker, or what is between two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'t> {
+    /// The marker with this id.
     Marker(u32),
-    Text(&'t str),
+    /// Text that begins at byte `start` of the whole.
+    Text { text: &'t str, start: usize },
 }
 
 impl Markers {
@@ -34,13 +38,12 @@ impl Markers {
             })
         };
         let mut markers: Vec<Marker> = (0..vocabulary.len()).filter_map(marker).collect();
-        markers.sort_by_key(|marker| {
-            (
-                marker.text.first().copied(),
-                std::cmp::Reverse(marker.text.len()),
-            )
-        });
-        Self { markers }
+        markers.sort_by(|a, b| a.text.cmp(&b.text));
+        let mut begins = [false; 256];
+        for first in markers.iter().filter_map(|marker| marker.text.first()) {
+            begins[usize::from(*first)] = true;
+        }
+        Self { markers, begins }
     }
 
     /// The parts of `text` in order. Empty text is left out. Without `parse_special` only user-defined markers count.
@@ -62,22 +65,35 @@ impl Markers {
     }
 
     fn longest_prefix(&self, rest: &[u8], parse_special: bool) -> Option<&Marker> {
-        let first = rest.first().copied();
-        let from = self
-            .markers
-            .partition_point(|marker| marker.text.first().copied() < first);
-        self.markers
-            .get(from..)?
-            .iter()
-            .take_while(|marker| marker.text.first().copied() == first)
-            .filter(|marker| parse_special || marker.kind == TokenKind::UserDefined)
-            .find(|marker| rest.starts_with(&marker.text))
+        if !self.begins[usize::from(*rest.first()?)] {
+            return None;
+        }
+        let mut longest = None;
+        // The markers that begin with the first `matched` bytes.
+        let mut candidates = self.markers.as_slice();
+        for (matched, &byte) in (1..).zip(rest) {
+            let place = |marker: &Marker| marker.text.get(matched - 1).copied();
+            let from = candidates.partition_point(|marker| place(marker) < Some(byte));
+            let end = candidates.partition_point(|marker| place(marker) <= Some(byte));
+            candidates = candidates.get(from..end)?;
+            let Some(shortest) = candidates.first() else {
+                break;
+            };
+            let counts = parse_special || shortest.kind == TokenKind::UserDefined;
+            if shortest.text.len() == matched && counts {
+                longest = Some(shortest);
+            }
+        }
+        longest
     }
 }
 
 /// Appends the text between two places. Markers are whole characters, so both are character boundaries.
 fn push_text<'t>(parts: &mut Vec<Part<'t>>, text: &'t str, start: usize, end: usize) {
     if let Some(between) = text.get(start..end).filter(|between| !between.is_empty()) {
-        parts.push(Part::Text(between));
+        parts.push(Part::Text {
+            text: between,
+            start,
+        });
     }
 }

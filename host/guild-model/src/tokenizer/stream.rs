@@ -1,6 +1,6 @@
 //! Decodes tokens as they come, without ever cutting a character in two.
 
-use super::{TokenizeError, Tokenizer};
+use super::{TokenKind, TokenizeError, Tokenizer};
 
 /// What a decoder makes of control tokens (`<|im_end|>`) and unknown tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,9 +17,11 @@ pub enum ControlTokens {
 ///
 /// It allocates nothing itself; the caller's buffer grows to what one token needs and can be used again and again. One
 /// decoder is one text: share it with no other thread while a call runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct StreamDecoder {
     control: ControlTokens,
+    /// Whether the next token begins a text, or follows a marker: then the space that encoding added there is taken away.
+    after_marker: bool,
     /// The start of a character whose other bytes have not come.
     pending: [u8; PENDING_BYTES],
     pending_len: usize,
@@ -34,9 +36,17 @@ impl StreamDecoder {
     pub const fn new(control: ControlTokens) -> Self {
         Self {
             control,
+            after_marker: true,
             pending: [0; PENDING_BYTES],
             pending_len: 0,
         }
+    }
+
+    /// The same decoder for ids that continue a text: a SentencePiece token's leading space is then part of the output.
+    #[must_use]
+    pub const fn continuing(mut self) -> Self {
+        self.after_marker = false;
+        self
     }
 
     /// Takes one token and appends to `out` the text that is certain now, which may be none. Bytes that cannot become a
@@ -50,12 +60,13 @@ impl StreamDecoder {
         id: u32,
         out: &mut String,
     ) -> Result<(), TokenizeError> {
-        let bytes = tokenizer.token_bytes(id)?;
-        let hidden = self.control == ControlTokens::Hide
-            && tokenizer
-                .token_kind(id)
-                .is_some_and(super::TokenKind::is_control);
-        if !hidden {
+        let mut bytes = tokenizer.token_bytes(id)?;
+        let kind = tokenizer.token_kind(id).unwrap_or(TokenKind::Normal);
+        if self.after_marker && tokenizer.adds_space(kind) {
+            bytes = bytes.strip_prefix(b" ").unwrap_or(bytes);
+        }
+        self.after_marker = kind.is_marker();
+        if self.control == ControlTokens::Show || !kind.is_control() {
             self.push_bytes(bytes, out);
         }
         Ok(())
@@ -63,11 +74,13 @@ impl StreamDecoder {
 
     /// Ends the text: a character whose other bytes never came is U+FFFD. The decoder is at the start of a text again.
     pub fn finish(&mut self, out: &mut String) {
+        self.after_marker = true;
         if std::mem::take(&mut self.pending_len) > 0 {
             out.push(char::REPLACEMENT_CHARACTER);
         }
     }
 
+    /// Takes bytes and hands out the characters that they end.
     fn push_bytes(&mut self, bytes: &[u8], out: &mut String) {
         let mut rest = bytes;
         // Byte by byte while a character is unfinished: its end, or the byte that breaks it, is at most 3 away.
@@ -114,5 +127,11 @@ impl StreamDecoder {
         // Incomplete, which only the last chunk can be: a chunk ends where the next byte does not fit.
         self.pending[..invalid.len()].copy_from_slice(invalid);
         self.pending_len = invalid.len();
+    }
+}
+
+impl Default for StreamDecoder {
+    fn default() -> Self {
+        Self::new(ControlTokens::default())
     }
 }

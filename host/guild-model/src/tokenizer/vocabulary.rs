@@ -1,15 +1,16 @@
 //! The vocabulary: each token's kind and the bytes that it stands for.
 
-use tokenizers::models::bpe::Vocab;
+use std::collections::HashMap;
 
-use super::byte_level::{self, Alphabet};
+use super::byte_level::Alphabet;
+use super::sentencepiece::SPACE;
 use crate::error::{ModelError, TokenizerDamage};
 use crate::metadata::{Array, Metadata, Value};
 
 /// What a token is for, with GGUF's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenKind {
-    /// Ordinary text, spelled in the byte-level alphabet.
+    /// Ordinary text.
     Normal = 1,
     /// Stands for what cannot be encoded.
     Unknown = 2,
@@ -77,8 +78,25 @@ impl Vocabulary {
     }
 }
 
-/// Reads the vocabulary and the id of each token's text. Texts are unique and every byte has a token.
-pub(super) fn read(metadata: &Metadata) -> Result<(Vocabulary, Vocab), ModelError> {
+/// How a family writes the text of tokens that are no markers.
+pub(super) enum Spelling {
+    /// Bytes as printable characters.
+    ByteLevel,
+    /// `▁` for a space; byte tokens are `<0x00>` to `<0xFF>`.
+    SentencePiece,
+}
+
+/// The longest text of a token. The longest ones that are known have 1,024 bytes.
+const TOKEN_BYTES_MAX: usize = 4096;
+
+/// Ids by text.
+pub(super) type Ids<'m> = HashMap<&'m str, u32>;
+
+/// Reads the vocabulary, and the text of each token as the file has it.
+pub(super) fn read(
+    metadata: &Metadata,
+    spelling: Spelling,
+) -> Result<(Vocabulary, Vec<&str>), ModelError> {
     let tokens: Array<'_> = metadata.require("tokenizer.ggml.tokens")?;
     if tokens.is_empty() {
         return Err(TokenizerDamage::Empty.into());
@@ -91,29 +109,63 @@ pub(super) fn read(metadata: &Metadata) -> Result<(Vocabulary, Vocab), ModelErro
         bytes: Vec::new(),
         ends: Vec::with_capacity(texts.len()),
     };
-    let mut ids = Vocab::with_capacity(texts.len());
-    for (text, id) in texts.into_iter().zip(0u32..) {
-        let is_marker = vocabulary.kind(id).is_some_and(TokenKind::is_marker);
-        if is_marker && text.is_empty() {
-            return Err(TokenizerDamage::EmptyMarker { id }.into());
-        }
-        if is_marker {
-            vocabulary.bytes.extend_from_slice(text.as_bytes());
-        } else {
-            alphabet.decode(text, &mut vocabulary.bytes);
+    for (&text, id) in texts.iter().zip(0u32..) {
+        check_text(text, id)?;
+        let kind = vocabulary.kind(id).unwrap_or(TokenKind::Normal);
+        let bytes = &mut vocabulary.bytes;
+        match (kind, &spelling) {
+            _ if kind.is_marker() && text.is_empty() => {
+                return Err(TokenizerDamage::EmptyMarker { id }.into());
+            }
+            _ if kind.is_marker() => bytes.extend_from_slice(text.as_bytes()),
+            (_, Spelling::ByteLevel) => alphabet.decode(text, bytes),
+            (TokenKind::Byte, Spelling::SentencePiece) => bytes.push(byte_of(text, id)?),
+            (_, Spelling::SentencePiece) => {
+                bytes.extend_from_slice(text.replace(SPACE, " ").as_bytes());
+            }
         }
         vocabulary.ends.push(vocabulary.bytes.len());
-        if let Some(first) = ids.insert(text.to_owned(), id) {
+    }
+    Ok((vocabulary, texts))
+}
+
+/// The id of each text. Texts are unique.
+pub(super) fn ids<'m>(texts: &[&'m str]) -> Result<Ids<'m>, TokenizerDamage> {
+    let mut ids = Ids::with_capacity(texts.len());
+    for (&text, id) in texts.iter().zip(0u32..) {
+        if let Some(first) = ids.insert(text, id) {
             return Err(TokenizerDamage::DuplicateToken {
                 first,
                 second: id,
                 text: text.to_owned(),
-            }
-            .into());
+            });
         }
     }
-    check_bytes(&ids)?;
-    Ok((vocabulary, ids))
+    Ok(ids)
+}
+
+/// Refuses a text that would make looking tokens up slow.
+const fn check_text(text: &str, id: u32) -> Result<(), TokenizerDamage> {
+    if text.len() <= TOKEN_BYTES_MAX {
+        return Ok(());
+    }
+    Err(TokenizerDamage::LongToken {
+        id,
+        bytes: text.len(),
+        limit_bytes: TOKEN_BYTES_MAX,
+    })
+}
+
+/// The byte that a SentencePiece byte token stands for.
+fn byte_of(text: &str, id: u32) -> Result<u8, TokenizerDamage> {
+    text.strip_prefix("<0x")
+        .and_then(|rest| rest.strip_suffix('>'))
+        .filter(|digits| digits.len() == 2 && digits.bytes().all(|c| c.is_ascii_hexdigit()))
+        .and_then(|digits| u8::from_str_radix(digits, 16).ok())
+        .ok_or_else(|| TokenizerDamage::BadByteToken {
+            id,
+            text: text.to_owned(),
+        })
 }
 
 /// The kinds of `tokens` tokens; all normal when the file gives none.
@@ -140,15 +192,4 @@ fn read_kinds(metadata: &Metadata, tokens: u64) -> Result<Vec<TokenKind>, ModelE
         .zip(0u32..)
         .map(kind)
         .collect::<Result<_, _>>()?)
-}
-
-/// Merging drops a byte without a token in silence, so there must be none.
-fn check_bytes(ids: &Vocab) -> Result<(), TokenizerDamage> {
-    for byte in 0..=u8::MAX {
-        let spelled = byte_level::to_char(byte);
-        if !ids.contains_key(spelled.encode_utf8(&mut [0; 4]) as &str) {
-            return Err(TokenizerDamage::MissingByte { byte });
-        }
-    }
-    Ok(())
 }

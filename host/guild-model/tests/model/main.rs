@@ -1,4 +1,5 @@
-//! Tests of the public API. Golden values come from gguf-py, llama.cpp and the `tokenizers` Python package.
+//! Tests of the public API. Golden values come from gguf-py, llama.cpp and the `tokenizers`
+//! and `sentencepiece` Python packages.
 
 mod container;
 mod defects;
@@ -6,5 +7,8 @@ mod properties;
 mod reader;
 mod shards;
 mod tokenizer;
+mod tokenizer_families;
+mod tokenizer_published;
+mod vocabulary;
 
 use guild_hostile::writer;

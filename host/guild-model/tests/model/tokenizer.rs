@@ -1,17 +1,14 @@
-//! The tokenizer against ids made elsewhere, and against vocabularies that are broken.
-
-use std::fs;
-use std::path::Path;
+//! The tokenizer of a committed model against ids made elsewhere, and against vocabularies that are broken.
 
 use guild_model::tokenizer::{SpecialTokens, TokenKind};
 use guild_model::{
-    ControlTokens, Damage, ErrorCode, GgufFile, Metadata, ModelError, ModelSource, StreamDecoder,
+    ControlTokens, Damage, ErrorCode, GgufFile, ModelError, ModelSource, StreamDecoder,
     TokenizeError, Tokenizer, Unsupported, error::TokenizerDamage, gguf::parse,
 };
-use proptest::prelude::*;
 
 use crate::container::models;
-use crate::writer::{Writer, array, string};
+use crate::vocabulary::{Vocabulary, committed, ids};
+use crate::writer::Writer;
 
 fn tiny() -> GgufFile {
     GgufFile::open(&models().join("qwen35moe-tiny-Q4_K_M.gguf")).expect("the model is valid")
@@ -23,15 +20,8 @@ fn tiny_tokenizer() -> Tokenizer {
 
 /// Made by the `tokenizers` Python package from the same vocabulary.
 fn golden_cases() -> Vec<serde_json::Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/data/tokenizer/qwen35moe-tiny.json");
-    let golden: serde_json::Value =
-        serde_json::from_slice(&fs::read(path).expect("it is committed")).expect("it is JSON");
+    let golden = committed("qwen35moe-tiny");
     golden["cases"].as_array().expect("an array").clone()
-}
-
-fn ids(value: &serde_json::Value) -> Vec<u32> {
-    serde_json::from_value(value.clone()).expect("a list of ids")
 }
 
 #[test]
@@ -67,7 +57,7 @@ fn ids_are_those_of_the_python_package() {
 #[test]
 fn user_defined_tokens_are_found_in_any_text() {
     let file = tiny();
-    let mut parts = Parts::of(file.metadata());
+    let mut parts = Vocabulary::of(file.metadata());
     parts.types[1019..=1022].fill(4);
     let tokenizer = parts.tokenizer().expect("valid");
     for case in golden_cases() {
@@ -80,7 +70,7 @@ fn user_defined_tokens_are_found_in_any_text() {
 #[test]
 fn the_longest_of_two_markers_wins() {
     let file = tiny();
-    let mut parts = Parts::of(file.metadata());
+    let mut parts = Vocabulary::of(file.metadata());
     parts.tokens[1020] = "<think>ing".into();
     let tokenizer = parts.tokenizer().expect("valid");
     assert_eq!(
@@ -95,7 +85,7 @@ fn the_longest_of_two_markers_wins() {
 #[test]
 fn digits_are_never_merged() {
     let file = tiny();
-    let mut parts = Parts::of(file.metadata());
+    let mut parts = Vocabulary::of(file.metadata());
     let digit = |digit: &str| {
         parts
             .tokens
@@ -121,7 +111,9 @@ fn roles_and_kinds_are_the_file_s() {
         bos: None,
         eos: Some(1018),
         padding: Some(1016),
+        unknown: None,
         adds_bos: false,
+        adds_eos: false,
     };
     assert_eq!(tokenizer.special_tokens(), want);
     assert_eq!(tokenizer.vocabulary_len(), 1024);
@@ -146,176 +138,15 @@ fn roles_and_kinds_are_the_file_s() {
     );
 }
 
-/// White space before a word: all but the last character is one piece, the last belongs to the word. The tiny vocabulary
-/// merges nothing across that border, so the end of the answer shows whether the pattern was obeyed.
-#[test]
-fn long_white_space_is_cut_rightly_or_refused() {
-    let tokenizer = tiny_tokenizer();
-    let encode = |chars: usize| tokenizer.encode(&format!("{}x y", " ".repeat(chars)), false);
-    let short = encode(3).expect("encodes");
-    let tail = &short[short.len() - 2..];
-    let longest = encode(100_000).expect("the limit itself is accepted");
-    assert_eq!(&longest[longest.len() - 2..], tail);
-    assert_eq!(
-        encode(100_001),
-        Err(TokenizeError::WhitespaceRun {
-            limit_chars: 100_000
-        })
-    );
-}
-
-/// llama.cpp's own cases for the full vocabulary. The vocabulary is too large to commit.
-#[test]
-fn ids_are_those_of_llama_cpp() {
-    const VARIABLE: &str = "GUILD_TEST_QWEN35_VOCAB";
-    let Some(path) = std::env::var_os(VARIABLE) else {
-        eprintln!(
-            "skipped: set {VARIABLE} to ggml-vocab-qwen35.gguf, with its .inp and .out beside it"
-        );
-        return;
-    };
-    let path = path.into_string().expect("a UTF-8 path");
-    let file = GgufFile::open(Path::new(&path)).expect("valid");
-    let started = std::time::Instant::now();
-    let tokenizer = Tokenizer::from_metadata(file.metadata()).expect("supported");
-    eprintln!(
-        "{} tokens in {:?}",
-        tokenizer.vocabulary_len(),
-        started.elapsed()
-    );
-    let input = fs::read_to_string(format!("{path}.inp")).expect("the cases");
-    let output = fs::read_to_string(format!("{path}.out")).expect("their ids");
-    let mut texts: Vec<&str> = input.split("\n__ggml_vocab_test__\n").collect();
-    assert_eq!(texts.pop(), Some(""), "a separator ends each case");
-    let lines: Vec<&str> = output.lines().collect();
-    assert!(lines.len() > 40);
-    for (text, line) in texts.iter().zip(&lines) {
-        let want: Vec<u32> = line
-            .split_whitespace()
-            .map(|id| id.parse().expect("an id"))
-            .collect();
-        assert_eq!(
-            tokenizer.encode(text, false).expect("encodes"),
-            want,
-            "{text:?}"
-        );
-        assert_eq!(
-            tokenizer
-                .decode(&want, ControlTokens::Show)
-                .expect("decodes"),
-            *text
-        );
-    }
-    assert_eq!(texts.len(), lines.len());
-}
-
-proptest! {
-    #[test]
-    fn text_comes_back_whole_and_in_a_stream(
-        text in prop_oneof![
-            any::<String>(),
-            "(<\\|im_end\\|>|<think>|<\\|| |\\n|a|é|漢|🦙|\\PC){0,20}",
-        ],
-        parse_special: bool,
-    ) {
-        thread_local!(static TOKENIZER: Tokenizer = tiny_tokenizer());
-        TOKENIZER.with(|tokenizer| {
-            let ids = tokenizer.encode(&text, parse_special).expect("encodes");
-            assert_eq!(tokenizer.decode(&ids, ControlTokens::Show).expect("decodes"), text);
-            assert_eq!(stream(tokenizer, &ids), text);
-        });
-    }
-
-    /// Ids in any order can spell bytes that are no characters; the stream agrees with the whole.
-    #[test]
-    fn any_ids_stream_to_what_they_decode_to(ids in prop::collection::vec(0u32..300, 0..40)) {
-        thread_local!(static TOKENIZER: Tokenizer = tiny_tokenizer());
-        TOKENIZER.with(|tokenizer| {
-            assert_eq!(stream(tokenizer, &ids), tokenizer.decode(&ids, ControlTokens::Show).expect("decodes"));
-        });
-    }
-}
-
-fn stream(tokenizer: &Tokenizer, ids: &[u32]) -> String {
-    let mut decoder = StreamDecoder::default();
-    let (mut piece, mut text) = (String::new(), String::new());
-    for &id in ids {
-        piece.clear();
-        decoder.push(tokenizer, id, &mut piece).expect("known ids");
-        text.push_str(&piece);
-    }
-    decoder.finish(&mut text);
-    text
-}
-
-/// A vocabulary taken apart, to be changed and written again.
-struct Parts {
-    model: String,
-    pre: String,
-    tokens: Vec<String>,
-    types: Vec<i32>,
-    merges: Vec<String>,
-    eos: u32,
-}
-
-impl Parts {
-    fn of(metadata: &Metadata) -> Self {
-        let strings = |key| -> Vec<String> {
-            metadata
-                .require_strings(key)
-                .expect("there")
-                .into_iter()
-                .map(String::from)
-                .collect()
-        };
-        let tokens = strings("tokenizer.ggml.tokens");
-        let types = (0..tokens.len())
-            .map(|id| if id < 1016 { 1 } else { 3 })
-            .collect();
-        let merges = strings("tokenizer.ggml.merges");
-        Self {
-            model: "gpt2".into(),
-            pre: "qwen35".into(),
-            tokens,
-            types,
-            merges,
-            eos: 1018,
-        }
-    }
-
-    fn tokenizer(&self) -> Result<Tokenizer, ModelError> {
-        let strings = |texts: &[String]| {
-            array(
-                8,
-                &texts.iter().map(|text| string(text)).collect::<Vec<_>>(),
-            )
-        };
-        let types: Vec<Vec<u8>> = self
-            .types
-            .iter()
-            .map(|kind| kind.to_le_bytes().to_vec())
-            .collect();
-        let mut writer = Writer::new();
-        writer
-            .entry("tokenizer.ggml.model", 8, &string(&self.model))
-            .entry("tokenizer.ggml.pre", 8, &string(&self.pre))
-            .entry("tokenizer.ggml.tokens", 9, &strings(&self.tokens))
-            .entry("tokenizer.ggml.token_type", 9, &array(5, &types))
-            .entry("tokenizer.ggml.merges", 9, &strings(&self.merges))
-            .entry("tokenizer.ggml.eos_token_id", 4, &self.eos.to_le_bytes());
-        Tokenizer::from_metadata(&parse(&writer.bytes()).expect("a valid container").metadata)
-    }
-}
-
 /// What the tiny vocabulary is refused with after `change`.
-fn refused(change: impl FnOnce(&mut Parts)) -> ModelError {
+fn refused(change: impl FnOnce(&mut Vocabulary)) -> ModelError {
     let file = tiny();
-    let mut parts = Parts::of(file.metadata());
+    let mut parts = Vocabulary::of(file.metadata());
     change(&mut parts);
     parts.tokenizer().expect_err("the defect must be seen")
 }
 
-fn damage(change: impl FnOnce(&mut Parts)) -> TokenizerDamage {
+fn damage(change: impl FnOnce(&mut Vocabulary)) -> TokenizerDamage {
     match refused(change) {
         ModelError::Damaged(Damage::Tokenizer(damage)) => damage,
         other => panic!("tokenizer damage expected, not {other}"),
@@ -324,17 +155,19 @@ fn damage(change: impl FnOnce(&mut Parts)) -> TokenizerDamage {
 
 #[test]
 fn unknown_families_are_named_with_those_that_are_known() {
-    let error = refused(|parts| parts.pre = "deepseek-v9".into());
-    assert_eq!(error.code(), ErrorCode::Unsupported);
-    let text = error.to_string();
-    assert!(
-        text.contains("deepseek-v9") && text.contains("qwen35"),
-        "{text}"
-    );
-    let error = refused(|parts| parts.model = "llama".into());
+    for pre in [Some("deepseek-v9".to_owned()), Some("default".into()), None] {
+        let error = refused(|parts| parts.pre = pre.clone());
+        assert_eq!(error.code(), ErrorCode::Unsupported);
+        let text = error.to_string();
+        assert!(text.contains(&pre.unwrap_or_default()), "{text}");
+        for known in ["qwen35", "qwen2", "llama-bpe", "gpt-2", "smollm"] {
+            assert!(text.contains(known), "{text}");
+        }
+    }
+    let error = refused(|parts| parts.model = "bert".into());
     let want = Unsupported::TokenizerModel {
-        found: "llama".into(),
-        supported: "gpt2".into(),
+        found: "bert".into(),
+        supported: "gpt2, llama".into(),
     };
     assert!(matches!(error, ModelError::Unsupported(found) if found == want));
     let missing = Tokenizer::from_metadata(&parse(&Writer::new().bytes()).expect("valid").metadata);
@@ -375,11 +208,15 @@ fn contradictions_in_a_vocabulary_are_refused() {
         }
     );
     assert_eq!(
-        damage(|parts| parts.tokens[0] = "no byte".into()),
-        TokenizerDamage::MissingByte { byte: b'!' }
+        damage(|parts| parts.tokens[5] = "x".repeat(4097)),
+        TokenizerDamage::LongToken {
+            id: 5,
+            bytes: 4097,
+            limit_bytes: 4096
+        }
     );
     assert_eq!(
-        damage(|parts| parts.eos = 1024),
+        damage(|parts| parts.ids[0].1 = 1024),
         TokenizerDamage::IdOutOfRange {
             key: "tokenizer.ggml.eos_token_id",
             id: 1024,
@@ -396,7 +233,7 @@ fn contradictions_in_a_vocabulary_are_refused() {
 }
 
 #[test]
-fn broken_merges_are_refused_before_the_library_sees_them() {
+fn broken_merges_are_refused() {
     for text in ["ab", " b", "a ", "a b c"] {
         assert_eq!(
             damage(|parts| parts.merges[4] = text.into()),
@@ -414,7 +251,7 @@ fn broken_merges_are_refused_before_the_library_sees_them() {
         }
     );
     let file = tiny();
-    let mut parts = Parts::of(file.metadata());
+    let mut parts = Vocabulary::of(file.metadata());
     let longest = parts
         .tokens
         .iter()
@@ -424,4 +261,73 @@ fn broken_merges_are_refused_before_the_library_sees_them() {
     parts.merges[0] = format!("{longest} {longest}");
     let error = parts.tokenizer().expect_err("the result is no token");
     assert!(error.to_string().contains(&longest.repeat(2)), "{error}");
+    assert_eq!(
+        damage(|parts| parts.merges[9] = parts.merges[2].clone()),
+        TokenizerDamage::DuplicateMerge {
+            index: 9,
+            text: file_merge(2)
+        }
+    );
+}
+
+/// A merge of the tiny model.
+fn file_merge(index: usize) -> String {
+    Vocabulary::of(tiny().metadata()).merges.swap_remove(index)
+}
+
+/// What a SentencePiece vocabulary is refused with after `change`.
+fn sentencepiece_refused(change: impl FnOnce(&mut Vocabulary)) -> ModelError {
+    let mut vocabulary = Vocabulary::committed("sentencepiece-prefixed");
+    change(&mut vocabulary);
+    vocabulary.tokenizer().expect_err("the defect must be seen")
+}
+
+#[test]
+fn contradictions_in_a_sentencepiece_vocabulary_are_refused() {
+    let damage = |change: fn(&mut Vocabulary)| match sentencepiece_refused(change) {
+        ModelError::Damaged(damage) => damage,
+        other => panic!("damage expected, not {other}"),
+    };
+    let tokens = Vocabulary::committed("sentencepiece-prefixed").tokens.len() as u64;
+    assert_eq!(
+        damage(|parts| parts.scores.truncate(7)),
+        Damage::Tokenizer(TokenizerDamage::ScoreCount { tokens, scores: 7 })
+    );
+    assert_eq!(
+        damage(|parts| parts.scores[300] = f32::NAN),
+        Damage::Tokenizer(TokenizerDamage::BadScore { id: 300 })
+    );
+    assert_eq!(
+        damage(|parts| parts.tokens[3 + 0x41] = "<0x4>".into()),
+        Damage::Tokenizer(TokenizerDamage::BadByteToken {
+            id: 3 + 0x41,
+            text: "<0x4>".into()
+        })
+    );
+    assert_eq!(
+        damage(|parts| parts.types[3 + 0x41] = 1),
+        Damage::Tokenizer(TokenizerDamage::MissingByte { byte: 0x41 })
+    );
+    let no_space = damage(|parts| {
+        let space = parts.tokens.iter().position(|text| text == "▁");
+        parts.tokens[space.expect("a token")] = "no space".into();
+    });
+    assert_eq!(no_space, Damage::Tokenizer(TokenizerDamage::MissingSpace));
+    let missing = |key: &str| Damage::MissingKey { key: key.into() };
+    assert_eq!(
+        damage(|parts| parts.types.clear()),
+        missing("tokenizer.ggml.token_type")
+    );
+    assert_eq!(
+        damage(|parts| parts.scores.clear()),
+        missing("tokenizer.ggml.scores")
+    );
+}
+
+#[test]
+fn a_sentencepiece_model_that_changes_texts_first_is_refused() {
+    let key = "tokenizer.ggml.remove_extra_whitespaces";
+    let error = sentencepiece_refused(|parts| parts.flags.push((key, true)));
+    let want = Unsupported::Normalisation { key };
+    assert!(matches!(error, ModelError::Unsupported(found) if found == want));
 }
