@@ -19,6 +19,7 @@ mod plan;
 mod run;
 mod sampling;
 mod template;
+mod tokenize;
 
 pub use bench::{BenchArgs, PromptAndTokens, TableFormat};
 pub use chat::ChatArgs;
@@ -40,6 +41,7 @@ pub use plan::PlanArgs;
 pub use run::RunArgs;
 pub use sampling::SamplingArgs;
 pub use template::{TemplateArgs, TemplateOptions};
+pub use tokenize::TokenizeArgs;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
@@ -77,6 +79,8 @@ pub enum Command {
     Inspect(InspectArgs),
     /// Show the text that a chat template makes of a conversation.
     Template(TemplateArgs),
+    /// Turn text into token ids, or ids into text.
+    Tokenize(TokenizeArgs),
     /// Show whether a model fits into memory, and which package serves each step.
     Plan(PlanArgs),
     /// Sign, verify and install packages.

@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use serde_json::Value;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 /// The longest text that is read.
@@ -38,4 +38,17 @@ pub fn read_file(path: &Path) -> Outcome<String> {
 pub fn read_json(path: &Path, text: &str) -> Outcome<Value> {
     serde_json::from_str(text)
         .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+}
+
+/// The text that is given on the command line or in a file, else standard input.
+pub fn text(given: Option<&str>, file: Option<&Path>) -> Outcome<String> {
+    match (given, file) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, Some(path)) => read_file(path),
+        (None, None) if std::io::stdin().is_terminal() => {
+            Err(Failure::new(Exit::Usage, "no text was given")
+                .hint("give text with -p, a file with -f, or pipe it in"))
+        }
+        (None, None) => read_text(std::io::stdin().lock(), Path::new("standard input")),
+    }
 }

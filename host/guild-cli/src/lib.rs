@@ -70,6 +70,7 @@ fn dispatch(cli: &Cli, settings: &Settings, output: Output) -> Outcome<()> {
         Command::Perplexity(args) => commands::perplexity::run(args, data_dir, output),
         Command::Inspect(args) => commands::inspect::run(args, output),
         Command::Template(args) => commands::template::run(args, output),
+        Command::Tokenize(args) => commands::tokenize::run(args, output),
         Command::Plan(args) => commands::plan::run(args, data_dir, output),
         Command::Doctor => commands::doctor::run(data_dir, settings, output),
         Command::Config(ConfigCommand::Show) => commands::config_show::run(settings, output),

@@ -19,6 +19,7 @@ pub mod perplexity;
 pub mod plan;
 pub mod run;
 pub mod template;
+pub mod tokenize;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};

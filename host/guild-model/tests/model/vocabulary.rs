@@ -5,7 +5,7 @@ use std::path::Path;
 use guild_model::gguf::parse;
 use guild_model::{Array, Metadata, ModelError, Tokenizer};
 
-use crate::writer::{Writer, array, string};
+use crate::writer::{Writer, array, boolean, i32s, text, texts, u32};
 
 /// A vocabulary taken apart.
 #[derive(Clone)]
@@ -52,14 +52,14 @@ impl Vocabulary {
             serde_json::Value::Null => serde_json::json!([]),
             list => list.clone(),
         };
-        let texts = |key| serde_json::from_value(list(key)).expect("texts");
+        let strings = |key| serde_json::from_value(list(key)).expect("texts");
         let prefix = data["add_space_prefix"].as_bool();
         Self {
             model: data["model"].as_str().expect("a name").into(),
             pre: data["pre"].as_str().map(String::from),
-            tokens: texts("tokens"),
+            tokens: strings("tokens"),
             types: serde_json::from_value(list("types")).expect("numbers"),
-            merges: texts("merges"),
+            merges: strings("merges"),
             scores: serde_json::from_value(list("scores")).expect("numbers"),
             ids: vec![],
             flags: prefix
@@ -71,39 +71,29 @@ impl Vocabulary {
 
     /// The tokenizer of a file with this vocabulary.
     pub fn tokenizer(&self) -> Result<Tokenizer, ModelError> {
-        let strings = |texts: &[String]| {
-            let texts: Vec<_> = texts.iter().map(|text| string(text)).collect();
-            array(8, &texts)
-        };
-        let numbers = |bytes: Vec<[u8; 4]>| bytes.iter().map(|n| n.to_vec()).collect::<Vec<_>>();
-        let types = numbers(self.types.iter().map(|kind| kind.to_le_bytes()).collect());
-        let scores = numbers(
-            self.scores
-                .iter()
-                .map(|score| score.to_le_bytes())
-                .collect(),
-        );
         let mut writer = Writer::new();
         writer
-            .entry("tokenizer.ggml.model", 8, &string(&self.model))
-            .entry("tokenizer.ggml.tokens", 9, &strings(&self.tokens));
+            .set("tokenizer.ggml.model", text(&self.model))
+            .set("tokenizer.ggml.tokens", texts(&self.tokens));
         if let Some(pre) = &self.pre {
-            writer.entry("tokenizer.ggml.pre", 8, &string(pre));
+            writer.set("tokenizer.ggml.pre", text(pre));
         }
-        if !types.is_empty() {
-            writer.entry("tokenizer.ggml.token_type", 9, &array(5, &types));
+        if !self.types.is_empty() {
+            writer.set("tokenizer.ggml.token_type", i32s(&self.types));
         }
         if self.model == "gpt2" {
-            writer.entry("tokenizer.ggml.merges", 9, &strings(&self.merges));
+            writer.set("tokenizer.ggml.merges", texts(&self.merges));
         }
-        if !scores.is_empty() {
-            writer.entry("tokenizer.ggml.scores", 9, &array(6, &scores));
+        if !self.scores.is_empty() {
+            let scores = self.scores.iter().map(|score| score.to_le_bytes().to_vec());
+            let scores = array(6, &scores.collect::<Vec<_>>());
+            writer.entry("tokenizer.ggml.scores", 9, &scores);
         }
         for (key, id) in &self.ids {
-            writer.entry(key, 4, &id.to_le_bytes());
+            writer.set(key, u32(*id));
         }
         for (key, flag) in &self.flags {
-            writer.entry(key, 7, &[u8::from(*flag)]);
+            writer.set(key, boolean(*flag));
         }
         Tokenizer::from_metadata(&parse(&writer.bytes()).expect("a valid container").metadata)
     }

@@ -78,7 +78,7 @@ fn vocabulary(table: &mut Table) {
         "bytes without tokens",
         "tokens",
         texts(&others),
-        &["byte", "0x00"],
+        &["merge 0", "\"h\""],
     );
 }
 

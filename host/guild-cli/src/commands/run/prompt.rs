@@ -3,10 +3,8 @@
 use crate::args::RunArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::input::{read_file, read_text};
+use crate::input;
 use guild_model::{ModelError, Tokenizer};
-use std::io::IsTerminal;
-use std::path::Path;
 
 /// The prompt's ids, at least one. `tokenizer` is only needed where the prompt is text.
 pub fn ids(args: &RunArgs, tokenizer: Result<&Tokenizer, &ModelError>) -> Outcome<Vec<u32>> {
@@ -23,16 +21,7 @@ pub fn ids(args: &RunArgs, tokenizer: Result<&Tokenizer, &ModelError>) -> Outcom
 
 /// The prompt's text as the arguments name it.
 pub fn text(args: &RunArgs) -> Outcome<String> {
-    match (&args.prompt, &args.file) {
-        (Some(text), _) => Ok(text.clone()),
-        (None, Some(path)) => read_file(path),
-        (None, None) if std::io::stdin().is_terminal() => {
-            Err(Failure::new(Exit::Usage, "no prompt was given").hint(
-                "give text with -p, a file with -f, token ids with --prompt-ids, or pipe it in",
-            ))
-        }
-        (None, None) => read_text(std::io::stdin().lock(), Path::new("standard input")),
-    }
+    input::text(args.prompt.as_deref(), args.file.as_deref())
 }
 
 /// Encodes a prompt; the start token comes first where the model wants one.
