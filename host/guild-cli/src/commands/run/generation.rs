@@ -6,7 +6,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::milliseconds;
 use crate::output::Output;
 use guild_engine::{Engine, Sampler, Session};
-use guild_model::{StopStrings, StreamDecoder, Tokenizer};
+use guild_model::{ControlTokens, StopStrings, StreamDecoder, Tokenizer};
 use std::time::Instant;
 
 /// What generates: a session of an engine, and how tokens are chosen and spelled.
@@ -143,7 +143,7 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
         Text {
             generated: Generated::default(),
             limits,
-            decoder: StreamDecoder::default(),
+            decoder: StreamDecoder::new(ControlTokens::Show).continuing(),
             piece: String::new(),
             tokenizer,
             sink,
