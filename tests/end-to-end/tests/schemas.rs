@@ -36,6 +36,8 @@ const CASES: &[&str] = &[
     "bench {model} -p 4 -n 2 -r 1 --ops",
     "perplexity {model} -f {text} -c 64 --chunks 2",
     "logits {model} --ids 1,2,3 --out {folder}/logits.npy",
+    "tokenize {model} -f {text}",
+    "tokenize {model} --ids 1,200,100",
     "config show",
     "doctor",
     "man {folder}/man",
