@@ -18,8 +18,8 @@ pub use layers::{ConfigFile, Layer, Surroundings};
 pub use settings::{Origin, Setting, Settings};
 pub use variables::{INTERNAL_VARIABLES, InternalVariable, UnknownVariable, nearest};
 
-use clap::Command;
-use clap::builder::BoolishValueParser;
+use clap::builder::{ArgPredicate, Resettable, StyledStr};
+use clap::{Command, Id};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -36,7 +36,8 @@ pub struct Prepared {
 /// `command`.
 ///
 /// # Errors
-/// A file that can't be read, isn't TOML, or sets what isn't there, or what it may not.
+/// A file that can't be read, isn't TOML, or sets what isn't there, or what it may not; a variable with a
+/// value that the command line would refuse.
 pub fn prepare(
     command: Command,
     arguments: &[OsString],
@@ -49,7 +50,7 @@ pub fn prepare(
     };
     let mut settings = Settings::new(definition, files);
     settings.read_files()?;
-    settings.read_variables();
+    settings.read_variables()?;
     let command = apply(command, "", &settings);
     Ok(Prepared { command, settings })
 }
@@ -70,32 +71,60 @@ pub fn check_text(command: &Command, layer: Layer, text: &str) -> Result<usize, 
     file::settings(&definition, "guild.toml".as_ref(), layer, text).map(|found| found.len())
 }
 
-/// Gives each option its variable, and the default that a file set.
+/// Names each option's variable in its help text, and gives it the default that a file or a variable
+/// sets. A default doesn't count as given, so it can't conflict with what the command line says.
 fn apply(command: Command, path: &str, settings: &Settings) -> Command {
-    let command = command.mut_args(|mut argument| {
+    let conflicts = conflicts(&command);
+    let command = command.mut_args(|argument| {
         let long = argument.get_long().map(str::to_owned);
         let Some(setting) = long.and_then(|long| settings.of(path, &long)) else {
             return argument;
         };
-        if setting.option.kind == Kind::Flag {
-            argument = argument.value_parser(BoolishValueParser::new());
-        }
-        if !variables::is_empty(&setting.option.variable) {
-            argument = argument
-                .env(setting.option.variable.clone())
-                .hide_env_values(true);
-        }
-        match &setting.origin {
-            Origin::File { .. } => argument
-                .required(false)
-                .hide_default_value(setting.option.kind == Kind::Flag)
-                .default_values(setting.values.clone()),
-            _ => argument,
+        let variable = &setting.option.variable;
+        let named = |help: Option<&StyledStr>| {
+            help.map(|help| StyledStr::from(format!("{help} [env: {variable}]")))
+        };
+        let (help, long_help) = (named(argument.get_help()), named(argument.get_long_help()));
+        let argument = argument.help(help).long_help(long_help);
+        let argument = argument.env(Resettable::Reset);
+        match setting.origin {
+            Origin::Default | Origin::Flag => argument,
+            Origin::File { .. } | Origin::Variable { .. } => {
+                let is_flag = setting.option.kind == Kind::Flag;
+                let without = is_flag.then_some("false");
+                let given: Vec<_> = others(argument.get_id(), &conflicts)
+                    .map(|other| (other, ArgPredicate::IsPresent, without))
+                    .collect();
+                argument
+                    .required(false)
+                    .hide_default_value(is_flag)
+                    .default_values(setting.given())
+                    .default_value_ifs(given)
+            }
         }
     });
     command.mut_subcommands(|below| {
         let path = definition::join(path, below.get_name());
         apply(below, &path, settings)
+    })
+}
+
+/// The pairs of arguments of a command that exclude each other.
+fn conflicts(command: &Command) -> Vec<(Id, Id)> {
+    let own = command.get_arguments().filter(|a| !a.is_global_set());
+    own.flat_map(|argument| {
+        let others = command.get_arg_conflicts_with(argument).into_iter();
+        others.map(move |other| (argument.get_id().clone(), other.get_id().clone()))
+    })
+    .collect()
+}
+
+/// The arguments that exclude `argument`: where one is given, a configured value of it doesn't count.
+fn others(argument: &Id, conflicts: &[(Id, Id)]) -> impl Iterator<Item = Id> {
+    conflicts.iter().filter_map(move |(a, b)| match argument {
+        id if id == a => Some(b.clone()),
+        id if id == b => Some(a.clone()),
+        _ => None,
     })
 }
 

@@ -117,15 +117,23 @@ fn section(page: &mut String, words: &str, command: &Command, definition: &Defin
 }
 
 fn row(page: &mut String, command: &str, argument: &Arg, definition: &Definition) {
+    let option = argument.get_long().and_then(|long| {
+        let mut options = definition.options.iter();
+        options.find(|option| option.command == command && option.name == long)
+    });
     let help = argument.get_help().map(ToString::to_string);
     let help = help
         .unwrap_or_default()
         .replace('|', "\\|")
         .replace('\n', " ");
-    let option = argument.get_long().and_then(|long| {
-        let mut options = definition.options.iter();
-        options.find(|option| option.command == command && option.name == long)
+    // The variable has a column of its own.
+    let variable = option.map_or(String::new(), |option| {
+        format!(" [env: {}]", option.variable)
     });
+    let help = help
+        .strip_suffix(variable.as_str())
+        .unwrap_or(&help)
+        .to_owned();
     let choices: Vec<String> = argument
         .get_possible_values()
         .iter()

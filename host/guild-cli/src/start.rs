@@ -2,12 +2,12 @@
 //! that clap gives itself.
 
 use crate::args::{Cli, ColorWhen, definition};
-use crate::config::{self, Origin, Surroundings, with_variables};
+use crate::config::{self, Surroundings, with_variables};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::version;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{FromArgMatches, ValueEnum};
 use std::ffi::OsString;
 
@@ -32,12 +32,12 @@ pub fn start(arguments: &[OsString]) -> Exit {
     let matches = match prepared.command.try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => return answered(&error, json),
-        Err(error) => return refused(&error, json, &settings),
+        Err(error) => return refused(&error, json),
     };
     settings.read_flags(&matches);
     match Cli::from_arg_matches(&matches) {
         Ok(cli) => crate::run(&cli, &settings),
-        Err(error) => refused(&error, json, &settings),
+        Err(error) => refused(&error, json),
     }
 }
 
@@ -55,44 +55,19 @@ fn answered(answer: &clap::Error, json: bool) -> Exit {
 }
 
 /// What clap refuses. Whoever asked for JSON gets an object, though nothing else could be read.
-fn refused(error: &clap::Error, json: bool, settings: &config::Settings) -> Exit {
-    let origin = variable_of(error, settings);
+fn refused(error: &clap::Error, json: bool) -> Exit {
     if !json {
         let _ = error.print();
-        if let Some(variable) = origin {
-            Output::new(false).say(format!("The value comes from the variable {variable}."));
-        }
         return Exit::Usage;
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     // clap puts a blank line between what is wrong and what to do.
     let (message, hint) = text.split_once("\n\n").unwrap_or((text, ""));
-    let message = match origin {
-        Some(variable) => format!("{message} (from the variable {variable})"),
-        None => message.to_owned(),
-    };
     failed(
         Output::new(true),
         &Failure::new(Exit::Usage, message).hint(hint),
     )
-}
-
-/// The variable that gave the value that clap refuses, if it was one.
-fn variable_of(error: &clap::Error, settings: &config::Settings) -> Option<String> {
-    let (Some(ContextValue::String(option)), Some(ContextValue::String(value))) = (
-        error.get(ContextKind::InvalidArg),
-        error.get(ContextKind::InvalidValue),
-    ) else {
-        return None;
-    };
-    let name = option.strip_prefix("--")?.split([' ', '=']).next()?;
-    let setting = settings.all().iter().find(|setting| {
-        setting.option.name == name
-            && setting.values.contains(value)
-            && matches!(setting.origin, Origin::Variable { .. })
-    })?;
-    Some(setting.option.variable.clone())
 }
 
 fn failed(output: Output, failure: &Failure) -> Exit {

@@ -78,6 +78,12 @@ impl Place {
     }
 }
 
+/// A committed model.
+const MODEL: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/models/qwen35moe-small-bf16.gguf"
+);
+
 const TEMP: (&str, &str) = ("run", "temp");
 
 #[test]
@@ -237,6 +243,25 @@ fn a_projects_file_cannot_weaken_safety() {
         assert_eq!(output.status.code(), Some(0), "{line}");
         place.user("");
     }
+}
+
+/// What is configured is a default: it isn't in the way of what the command line says.
+#[test]
+fn a_configured_value_gives_way_to_a_flag_that_excludes_it() {
+    let place = Place::new();
+    let ids = |output: Output| {
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        answer["prompt_tokens"].clone()
+    };
+    place.user("json = true\nrun.prompt = \"a\"\nrun.tokens = 1\n");
+    let run = |variables: &[(&str, &str)], args: &[&str]| {
+        ids(place.run(variables, &[&["run", MODEL], args].concat()))
+    };
+    let variables = [("GUILD_RUN_CHAT", "0"), ("GUILD_RUN_PROMPT", "b")];
+    assert_eq!(run(&variables, &["--prompt-ids", "1,2,3"]), 3);
+    let text = place.write("home/project/text", "abcdef");
+    let long = run(&[], &["--file", &text]);
+    assert!(long.as_u64() > run(&[], &[]).as_u64(), "{long}");
 }
 
 #[test]

@@ -47,6 +47,8 @@ pub struct SettableOption {
     pub variable: String,
     /// Its built-in values; none where it is unset.
     pub defaults: Vec<String>,
+    /// What stands between several values in one word.
+    pub delimiter: Option<char>,
     /// Whether its value is a path; one in a file is relative to the file's folder.
     pub is_path: bool,
     /// Why a project's file must not set it, if so.
@@ -220,6 +222,7 @@ fn settable(argument: &Arg, command: &str, belongs: Belongs) -> Option<SettableO
             Kind::Count => vec!["0".to_owned()],
             Kind::One | Kind::Many => defaults.collect(),
         },
+        delimiter: argument.get_value_delimiter(),
         is_path,
         guarded: guarded(belongs, command, is_path),
         of_model: belongs.to_model,

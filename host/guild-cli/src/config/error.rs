@@ -19,7 +19,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// Why configuration can't be used; always the fault of whoever wrote the file.
+/// Why configuration can't be used; always the fault of whoever wrote the file or set the variable.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file system refused.
@@ -86,6 +86,16 @@ pub enum ConfigError {
         /// What clap says.
         message: String,
     },
+    /// A variable's value that the command line would refuse.
+    #[error("the variable {name} is {value:?}: {message}")]
+    Variable {
+        /// The variable.
+        name: String,
+        /// Its value.
+        value: String,
+        /// What is wrong with it.
+        message: String,
+    },
     /// A project's file sets what only the user may set.
     #[error("{place}: a project's file can't set {key}: {reason}")]
     Guarded {
@@ -119,6 +129,10 @@ impl From<ConfigError> for Failure {
             ConfigError::Guarded { variable, .. } => (
                 Exit::Usage,
                 format!("take it out; set it in your own file, with {variable}, or with the flag"),
+            ),
+            ConfigError::Variable { name, .. } => (
+                Exit::Usage,
+                format!("give it another value, or unset {name}"),
             ),
             _ => (
                 Exit::Usage,

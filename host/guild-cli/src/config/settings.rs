@@ -7,6 +7,7 @@ use crate::config::layers::{ConfigFile, Layer};
 use crate::config::variables::{self, UnknownVariable};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use std::ffi::OsString;
 
 /// Who set a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +50,17 @@ pub struct Setting {
     pub values: Vec<String>,
     /// Who set it.
     pub origin: Origin,
+}
+
+impl Setting {
+    /// Its values for clap; a path from a variable as it is, whatever its bytes.
+    #[must_use]
+    pub fn given(&self) -> Vec<OsString> {
+        match (&self.origin, self.option.is_path) {
+            (Origin::Variable { name }, true) => variables::value(name).into_iter().collect(),
+            _ => self.values.iter().map(OsString::from).collect(),
+        }
+    }
 }
 
 /// The values of all options.
@@ -97,15 +109,20 @@ impl Settings {
         Ok(())
     }
 
-    /// Notes the values of the variables that are set. clap reads and checks them itself.
-    pub fn read_variables(&mut self) {
+    /// Reads the variables.
+    ///
+    /// # Errors
+    /// The first one whose value the command line would refuse.
+    pub fn read_variables(&mut self) -> Result<(), ConfigError> {
         for setting in &mut self.settings {
             let name = &setting.option.variable;
-            if let Some(value) = variables::value(name) {
-                setting.values = vec![value.to_string_lossy().into_owned()];
-                setting.origin = Origin::Variable { name: name.clone() };
-            }
+            let Some(value) = variables::value(name) else {
+                continue;
+            };
+            setting.values = variables::values(&setting.option, &value)?;
+            setting.origin = Origin::Variable { name: name.clone() };
         }
+        Ok(())
     }
 
     /// Notes what the command line says of the options that every command has.

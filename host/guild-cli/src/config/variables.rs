@@ -1,8 +1,9 @@
 //! The `GUILD_…` variables.
 
-use crate::config::definition::Definition;
+use crate::config::definition::{Definition, Kind, SettableOption};
+use crate::config::error::ConfigError;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// What all of guild's variables start with.
 const PREFIX: &str = "GUILD_";
@@ -53,20 +54,48 @@ pub fn value(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Whether a variable is there without a value.
-pub fn is_empty(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| value.is_empty())
+/// What a variable's value means for an option.
+pub fn values(option: &SettableOption, value: &OsStr) -> Result<Vec<String>, ConfigError> {
+    let text = value.to_string_lossy().into_owned();
+    let refused = |message: String| ConfigError::Variable {
+        name: option.variable.clone(),
+        value: text.clone(),
+        message,
+    };
+    let values = match (option.kind, option.delimiter) {
+        (Kind::Flag, _) if is_on(&text) => vec!["true".to_owned()],
+        (Kind::Flag, _) if is_off(&text) => vec!["false".to_owned()],
+        (Kind::Flag, _) => {
+            return Err(refused(
+                "a switch takes 1, true, yes, on or 0, false, no, off".to_owned(),
+            ));
+        }
+        (Kind::Many, Some(delimiter)) => text.split(delimiter).map(str::to_owned).collect(),
+        _ => vec![text.clone()],
+    };
+    // A path may have any bytes.
+    let checked = values.iter().filter(|_| !option.is_path);
+    match checked.into_iter().find_map(|value| option.refuses(value)) {
+        Some(message) => Err(refused(message)),
+        None => Ok(values),
+    }
 }
 
-/// Whether a variable switches a flag on; clap refuses the values that are neither on nor off.
+/// Whether a variable switches a flag on.
 pub fn flag(name: &str) -> bool {
     value(name).is_some_and(|value| is_on(&value.to_string_lossy()))
 }
 
-/// Whether a text means on, as clap reads it.
+/// Whether a text means on.
 pub fn is_on(value: &str) -> bool {
     const ON: [&str; 6] = ["1", "true", "on", "yes", "y", "t"];
     ON.contains(&value.to_ascii_lowercase().as_str())
+}
+
+/// Whether a text means off.
+fn is_off(value: &str) -> bool {
+    const OFF: [&str; 6] = ["0", "false", "off", "no", "n", "f"];
+    OFF.contains(&value.to_ascii_lowercase().as_str())
 }
 
 /// The variables of `names` that start like guild's and that nothing reads.
