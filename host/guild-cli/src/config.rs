@@ -85,8 +85,13 @@ fn apply(command: Command, path: &str, settings: &Settings) -> Command {
             help.map(|help| StyledStr::from(format!("{help} [env: {variable}]")))
         };
         let (help, long_help) = (named(argument.get_help()), named(argument.get_long_help()));
-        let argument = argument.help(help).long_help(long_help);
-        let argument = argument.env(Resettable::Reset);
+        let mut argument = argument.env(Resettable::Reset);
+        if let Some(help) = help {
+            argument = argument.help(help);
+        }
+        if let Some(long_help) = long_help {
+            argument = argument.long_help(long_help);
+        }
         match setting.origin {
             Origin::Default | Origin::Flag => argument,
             Origin::File { .. } | Origin::Variable { .. } => {
