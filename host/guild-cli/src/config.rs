@@ -18,7 +18,7 @@ pub use layers::{ConfigFile, Layer, Surroundings};
 pub use settings::{Origin, Setting, Settings};
 pub use variables::{INTERNAL_VARIABLES, InternalVariable, UnknownVariable, nearest};
 
-use clap::builder::{ArgPredicate, Resettable, StyledStr};
+use clap::builder::{ArgPredicate, OsStr, Resettable, StyledStr};
 use clap::{Command, Id};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -85,7 +85,7 @@ fn apply(command: Command, path: &str, settings: &Settings) -> Command {
             help.map(|help| StyledStr::from(format!("{help} [env: {variable}]")))
         };
         let (help, long_help) = (named(argument.get_help()), named(argument.get_long_help()));
-        let mut argument = argument.env(Resettable::Reset);
+        let mut argument = argument.env(Resettable::<OsStr>::Reset);
         if let Some(help) = help {
             argument = argument.help(help);
         }
