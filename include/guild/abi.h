@@ -174,6 +174,41 @@ extern "C" {
 #define GUILD_FORMAT_Q6_K 20
 
 /**
+ * Format: `ggml.q4_1`, 32 elements in 20 bytes.
+ */
+#define GUILD_FORMAT_Q4_1 21
+
+/**
+ * Format: `ggml.q5_0`, 32 elements in 22 bytes.
+ */
+#define GUILD_FORMAT_Q5_0 22
+
+/**
+ * Format: `ggml.q5_1`, 32 elements in 24 bytes.
+ */
+#define GUILD_FORMAT_Q5_1 23
+
+/**
+ * Format: `ggml.q2_K`, 256 elements in 84 bytes.
+ */
+#define GUILD_FORMAT_Q2_K 24
+
+/**
+ * Format: `ggml.q3_K`, 256 elements in 110 bytes.
+ */
+#define GUILD_FORMAT_Q3_K 25
+
+/**
+ * Format: `ggml.iq4_nl`, 32 elements in 18 bytes.
+ */
+#define GUILD_FORMAT_IQ4_NL 26
+
+/**
+ * Format: `ggml.iq4_xs`, 256 elements in 136 bytes.
+ */
+#define GUILD_FORMAT_IQ4_XS 27
+
+/**
  * Formats from here on are numbered by the host from their names (`guild.formats/1`).
  */
 #define GUILD_FORMAT_NAMED 256

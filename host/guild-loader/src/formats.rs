@@ -5,11 +5,10 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 
 use guild_abi::abi::{
-    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_I64,
-    GUILD_FORMAT_Q4_0, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q5_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
     GUILD_KIND_EXTENSION, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_NOT_FOUND, GUILD_STATUS_OK,
     guild_formats_v1, guild_hdr, guild_quant, guild_status, guild_str,
 };
+use guild_sdk::format::{fixed_format, fixed_formats};
 
 /// The extension's id.
 pub(crate) const ID: &str = "guild.formats/1";
@@ -23,35 +22,6 @@ pub(crate) const TABLE: guild_formats_v1 = guild_formats_v1 {
     reserved: [0; 3],
 };
 
-struct Format {
-    name: &'static str,
-    number: u32,
-    block_elems: u32,
-    block_bytes: u32,
-}
-
-const fn format(name: &'static str, number: u32, block_elems: u32, block_bytes: u32) -> Format {
-    Format {
-        name,
-        number,
-        block_elems,
-        block_bytes,
-    }
-}
-
-const FORMATS: &[Format] = &[
-    format("ggml.f32", GUILD_FORMAT_F32, 1, 4),
-    format("ggml.f16", GUILD_FORMAT_F16, 1, 2),
-    format("ggml.bf16", GUILD_FORMAT_BF16, 1, 2),
-    format("ggml.i32", GUILD_FORMAT_I32, 1, 4),
-    format("ggml.i64", GUILD_FORMAT_I64, 1, 8),
-    format("ggml.q4_0", GUILD_FORMAT_Q4_0, 32, 18),
-    format("ggml.q8_0", GUILD_FORMAT_Q8_0, 32, 34),
-    format("ggml.q4_K", GUILD_FORMAT_Q4_K, 256, 144),
-    format("ggml.q5_K", GUILD_FORMAT_Q5_K, 256, 176),
-    format("ggml.q6_K", GUILD_FORMAT_Q6_K, 256, 210),
-];
-
 /// Bytes of a `guild_quant` that this function fills.
 const DESCRIBED_BYTES: u32 = offset_of!(guild_quant, axis) as u32;
 
@@ -63,7 +33,7 @@ unsafe extern "C" fn number(_: *mut c_void, name: guild_str, number: *mut u32) -
     let (Some(name), false) = (name, number.is_null()) else {
         return GUILD_STATUS_ERR_INVALID;
     };
-    match FORMATS.iter().find(|format| format.name == name) {
+    match fixed_formats().find(|format| format.ggml_name == name) {
         Some(format) => {
             // SAFETY: not null, and the plugin promises that it is writable.
             unsafe { number.write(format.number) };
@@ -80,13 +50,13 @@ unsafe extern "C" fn describe(_: *mut c_void, number: u32, out: *mut guild_quant
     if out.is_null() || unsafe { (*out).size } < DESCRIBED_BYTES {
         return GUILD_STATUS_ERR_INVALID;
     }
-    match FORMATS.iter().find(|format| format.number == number) {
+    match fixed_format(number) {
         Some(format) => {
             // SAFETY: the three fields end at `DESCRIBED_BYTES`, which `size` covers.
             unsafe {
                 (*out).format = format.number;
-                (*out).block_elems = format.block_elems;
-                (*out).block_bytes = format.block_bytes;
+                (*out).block_elems = format.storage.block_elems as u32;
+                (*out).block_bytes = format.storage.block_bytes as u32;
             }
             GUILD_STATUS_OK
         }

@@ -115,6 +115,20 @@ pub const GUILD_FORMAT_Q4_K: u32 = 18;
 pub const GUILD_FORMAT_Q5_K: u32 = 19;
 /// Format: `ggml.q6_K`, 256 elements in 210 bytes.
 pub const GUILD_FORMAT_Q6_K: u32 = 20;
+/// Format: `ggml.q4_1`, 32 elements in 20 bytes.
+pub const GUILD_FORMAT_Q4_1: u32 = 21;
+/// Format: `ggml.q5_0`, 32 elements in 22 bytes.
+pub const GUILD_FORMAT_Q5_0: u32 = 22;
+/// Format: `ggml.q5_1`, 32 elements in 24 bytes.
+pub const GUILD_FORMAT_Q5_1: u32 = 23;
+/// Format: `ggml.q2_K`, 256 elements in 84 bytes.
+pub const GUILD_FORMAT_Q2_K: u32 = 24;
+/// Format: `ggml.q3_K`, 256 elements in 110 bytes.
+pub const GUILD_FORMAT_Q3_K: u32 = 25;
+/// Format: `ggml.iq4_nl`, 32 elements in 18 bytes.
+pub const GUILD_FORMAT_IQ4_NL: u32 = 26;
+/// Format: `ggml.iq4_xs`, 256 elements in 136 bytes.
+pub const GUILD_FORMAT_IQ4_XS: u32 = 27;
 /// Formats from here on are numbered by the host from their names (`guild.formats/1`).
 pub const GUILD_FORMAT_NAMED: u32 = 256;
 

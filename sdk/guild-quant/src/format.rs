@@ -5,18 +5,33 @@
 mod bf16;
 mod f16;
 mod f32;
+mod iq4_nl;
+mod iq4_xs;
 mod k_scales;
+mod q2_k;
+mod q3_k;
 mod q4_0;
+mod q4_1;
 mod q4_k;
+mod q5_0;
+mod q5_1;
 mod q5_k;
 mod q6_k;
 mod q8_0;
+mod sub_blocks;
 
 pub use bf16::Bf16;
 pub use f16::F16;
 pub use f32::F32;
+pub use iq4_nl::{IQ4_LEVELS, Iq4Nl};
+pub use iq4_xs::Iq4Xs;
+pub use q2_k::Q2K;
+pub use q3_k::Q3K;
 pub use q4_0::Q4_0;
+pub use q4_1::Q4_1;
 pub use q4_k::Q4K;
+pub use q5_0::Q5_0;
+pub use q5_1::Q5_1;
 pub use q5_k::Q5K;
 pub use q6_k::Q6K;
 pub use q8_0::Q8_0;
@@ -100,7 +115,7 @@ impl BlockIntegers {
     /// The block's integer dot: the sum over sub-blocks of `scale * sum(value * activation)`.
     ///
     /// `activations` are the integers of an activation block, `[elems]`, in -127..=127. The sum stays
-    /// below 2^28 for every format here, so int32 is exact in any order.
+    /// below 2^28 for every format here (`docs/numerics.md`, rule 4), so int32 is exact in any order.
     ///
     /// # Panics
     /// When `activations` is not `[elems]`.

@@ -4,8 +4,8 @@
 
 use crate::activation::Activation;
 use crate::format::{
-    Bf16, BlockFormat, BlockIntegers, F16, F32, LengthMismatch, Q4_0, Q4K, Q5K, Q6K, Q8_0,
-    QuantisedFormat, decode_row,
+    Bf16, BlockFormat, BlockIntegers, F16, F32, Iq4Nl, Iq4Xs, LengthMismatch, Q2K, Q3K, Q4_0, Q4_1,
+    Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0, QuantisedFormat, decode_row,
 };
 
 /// One weight format.
@@ -37,14 +37,21 @@ pub struct Quantised {
 /// Every format, in ascending order of the type number.
 #[must_use]
 pub fn formats() -> &'static [Format] {
-    static FORMATS: [Format; 8] = [
+    static FORMATS: [Format; 15] = [
         float::<F32>(),
         float::<F16>(),
         quantised::<Q4_0>(),
+        quantised::<Q4_1>(),
+        quantised::<Q5_0>(),
+        quantised::<Q5_1>(),
         quantised::<Q8_0>(),
+        quantised::<Q2K>(),
+        quantised::<Q3K>(),
         quantised::<Q4K>(),
         quantised::<Q5K>(),
         quantised::<Q6K>(),
+        quantised::<Iq4Nl>(),
+        quantised::<Iq4Xs>(),
         float::<Bf16>(),
     ];
     &FORMATS

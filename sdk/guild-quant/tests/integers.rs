@@ -26,6 +26,47 @@ fn integers(format: &Format, block: &[u8]) -> BlockIntegers {
     out
 }
 
+/// The largest magnitudes that `isum` and `msum` can reach, by hand: elements * scale * value * 127 and
+/// elements * minimum * 127.
+const BOUNDS: [(&str, i64, i64); 12] = [
+    ("ggml.q4_0", 32 * 8 * 127, 0),
+    ("ggml.q4_1", 32 * 15 * 127, 32 * 127),
+    ("ggml.q5_0", 32 * 16 * 127, 0),
+    ("ggml.q5_1", 32 * 31 * 127, 32 * 127),
+    ("ggml.q8_0", 32 * 128 * 127, 0),
+    ("ggml.q2_K", 256 * 15 * 3 * 127, 256 * 15 * 127),
+    ("ggml.q3_K", 256 * 32 * 4 * 127, 0),
+    ("ggml.q4_K", 256 * 63 * 15 * 127, 256 * 63 * 127),
+    ("ggml.q5_K", 256 * 63 * 31 * 127, 256 * 63 * 127),
+    ("ggml.q6_K", 256 * 128 * 32 * 127, 0),
+    ("ggml.iq4_nl", 32 * 127 * 127, 0),
+    ("ggml.iq4_xs", 256 * 32 * 127 * 127, 0),
+];
+
+/// Blocks of one repeated byte reach the extremes of every field: no bits, all bits, or the sign bit alone.
+#[test]
+fn integer_sums_stay_within_the_bounds() {
+    let quantised = formats().iter().filter(|format| format.quantised.is_some());
+    for (format, (name, isum_max, msum_max)) in quantised.zip(BOUNDS) {
+        assert_eq!(format.name, name);
+        assert!(isum_max < 1 << 28 && msum_max < 1 << 28, "{name}");
+        let (mut scale, mut value, mut min) = (0, 0, 0);
+        for byte in 0..=255 {
+            let view = integers(format, &vec![byte; format.block_bytes]);
+            let largest = |integers: &[i16]| {
+                let magnitudes = integers.iter().map(|&q| i64::from(q).abs());
+                magnitudes.max().unwrap_or(0)
+            };
+            scale = scale.max(largest(&view.scales));
+            value = value.max(largest(&view.values));
+            min = min.max(largest(&view.mins));
+        }
+        let elems = format.block_elems as i64;
+        assert_eq!(elems * scale * value * 127, isum_max, "{name}");
+        assert_eq!(elems * min * 127, msum_max, "{name}");
+    }
+}
+
 /// An activation integer of a block.
 fn any_activation() -> impl Strategy<Value = i8> {
     -127i8..=127
@@ -74,7 +115,8 @@ proptest! {
         let msum = sum(&|i, s| i64::from(view.mins[s]) * a(i));
         prop_assert_eq!(i64::from(view.isum(activations)), isum);
         prop_assert_eq!(i64::from(view.msum(activations)), msum);
-        prop_assert!(isum.abs() < 1 << 28);
+        let (_, isum_max, msum_max) = BOUNDS.into_iter().find(|row| row.0 == format.name).expect("a bound");
+        prop_assert!(isum.abs() <= isum_max && msum.abs() <= msum_max, "{}", format.name);
     }
 
     /// Every field is written: what was in the view before does not matter.

@@ -28,7 +28,11 @@ fn index() -> Value {
 fn every_vector_decodes_to_the_same_bits() {
     let index = index();
     let types = index["types"].as_object().expect("types is an object");
-    assert_eq!(types.len(), 7, "every format but F32 has a vector");
+    assert_eq!(
+        types.len(),
+        formats().len() - 1,
+        "every format but F32 has a vector"
+    );
     for (name, entry) in types {
         let format = formats()
             .iter()

@@ -154,7 +154,7 @@ impl<'m> Builder<'m> {
         let shape = shape(&format!("tensor {name:?}"), &dims)?;
         let content_id = self.model.content_id(tensor).0;
         self.push_value(Value {
-            format: format.number,
+            format: format.number(),
             strides: shape.contiguous_strides(),
             shape,
             origin: Origin::Weight {

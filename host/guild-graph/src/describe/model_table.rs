@@ -116,7 +116,7 @@ fn tensor_info(tensor: &TensorInfo) -> guild_tensor_info {
     }
     guild_tensor_info {
         size: size_of::<guild_tensor_info>() as u32,
-        format: format.map_or(0, |format| format.number),
+        format: format.map_or(0, ElementFormat::number),
         rank: tensor.shape.len() as u32,
         reserved: 0,
         shape,

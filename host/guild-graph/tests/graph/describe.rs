@@ -181,7 +181,7 @@ fn an_optional_weight_may_be_missing() {
 #[test]
 fn a_weight_of_an_unknown_type_is_unsupported() {
     let script = |s: &Script| s.main().and_then(|()| s.weight("strange")).map(drop);
-    let fault = refused(script, &["\"strange\"", "Q2_K"]);
+    let fault = refused(script, &["\"strange\"", "IQ2_XXS"]);
     assert!(matches!(fault, DescriptionFault::WeightFormat { .. }));
 }
 

@@ -1,7 +1,7 @@
 //! `guild.q8_32`: 32 activations as signed bytes with one f32 scale, for weight formats with blocks of 32.
 //!
-//! Bytes: `da` f32 at 0; 32 signed bytes at 4; 36 in all, alignment 4. There are no sums: no weight format with blocks
-//! of 32 has minimums here, since `ggml.q4_0` states its offset of 8 in the integers themselves.
+//! Bytes: `da` f32 at 0; 32 signed bytes at 4; 36 in all, alignment 4. There are no sums: of the weight formats with
+//! blocks of 32 only those with a minimum need one, a single sum that follows from the bytes.
 
 use super::{ActivationFormat, round_block};
 

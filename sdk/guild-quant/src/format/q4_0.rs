@@ -3,10 +3,8 @@
 //! Bytes: `d` F16 at 0; 16 bytes of nibbles at 2. Byte `j` holds element `j` in its low half and element `j + 16` in
 //! its high half. Value: `(nibble - 8) * d`.
 
-use super::{
-    BlockFormat, BlockIntegers, QuantisedFormat, assert_block, assert_block_bytes, canonical,
-    f16_at,
-};
+use super::sub_blocks::{self, SubBlocks, nibble_of_32};
+use super::{BlockFormat, BlockIntegers, QuantisedFormat};
 use crate::activation::Activation;
 
 /// `ggml.q4_0`, 18 bytes for 32 elements.
@@ -19,11 +17,7 @@ impl BlockFormat for Q4_0 {
     const BLOCK_BYTES: usize = 18;
 
     fn decode(block: &[u8], out: &mut [f32]) {
-        assert_block::<Self>(block, out);
-        let d = f16_at(block, 0);
-        for (i, out) in out.iter_mut().enumerate() {
-            *out = canonical(f32::from(value(block, i)) * d);
-        }
+        sub_blocks::decode::<Self>(block, out);
     }
 }
 
@@ -31,23 +25,19 @@ impl QuantisedFormat for Q4_0 {
     const ACTIVATION: Activation = Activation::Q8_32;
 
     fn integers(block: &[u8], out: &mut BlockIntegers) {
-        assert_block_bytes::<Self>(block);
-        *out = BlockIntegers {
-            d: f16_at(block, 0),
-            elems: Self::BLOCK_ELEMS,
-            sub_block: Self::BLOCK_ELEMS,
-            ..BlockIntegers::new()
-        };
-        out.scales[0] = 1;
-        for (i, q) in out.values[..Self::BLOCK_ELEMS].iter_mut().enumerate() {
-            *q = value(block, i);
-        }
+        sub_blocks::integers::<Self>(block, out);
     }
 }
 
-/// Element `i` as an integer in -8..=7.
-fn value(block: &[u8], i: usize) -> i16 {
-    let byte = block[2 + i % 16];
-    let nibble = if i < 16 { byte & 0x0f } else { byte >> 4 };
-    i16::from(nibble) - 8
+impl SubBlocks for Q4_0 {
+    const SUB_BLOCK: usize = Self::BLOCK_ELEMS;
+    const D_AT: usize = 0;
+
+    fn scale_min(_block: &[u8], _s: usize) -> (i16, i16) {
+        (1, 0)
+    }
+
+    fn value(block: &[u8], _s: usize, i: usize) -> i16 {
+        i16::from(nibble_of_32(&block[2..], i)) - 8
+    }
 }

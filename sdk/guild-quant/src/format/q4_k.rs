@@ -4,14 +4,11 @@
 //! at 16. Each run of 32 bytes holds two sub-blocks: the even one in the low halves, the odd one in the high halves.
 //! Value: `(d * scale) * nibble - (dmin * min)`, each step rounded to f32.
 
-use super::{
-    BlockFormat, BlockIntegers, QuantisedFormat, assert_block, assert_block_bytes, canonical,
-    f16_at,
-    k_scales::{PACKED_BYTES, scale_min},
-};
+use super::k_scales::{PACKED_BYTES, scale_min};
+use super::sub_blocks::{self, SubBlocks, nibble_of_256};
+use super::{BlockFormat, BlockIntegers, QuantisedFormat};
 use crate::activation::Activation;
 
-const SUB_BLOCK: usize = 32;
 const SCALES_AT: usize = 4;
 const NIBBLES_AT: usize = SCALES_AT + PACKED_BYTES;
 
@@ -25,15 +22,7 @@ impl BlockFormat for Q4K {
     const BLOCK_BYTES: usize = 144;
 
     fn decode(block: &[u8], out: &mut [f32]) {
-        assert_block::<Self>(block, out);
-        let (d, dmin) = (f16_at(block, 0), f16_at(block, 2));
-        for (s, out) in out.chunks_exact_mut(SUB_BLOCK).enumerate() {
-            let (scale, min) = scale_min(&block[SCALES_AT..], s);
-            let (scale, min) = (d * f32::from(scale), dmin * f32::from(min));
-            for (i, out) in out.iter_mut().enumerate() {
-                *out = canonical(scale * f32::from(nibble(block, s, i)) - min);
-            }
-        }
+        sub_blocks::decode::<Self>(block, out);
     }
 }
 
@@ -41,31 +30,21 @@ impl QuantisedFormat for Q4K {
     const ACTIVATION: Activation = Activation::Q8_256;
 
     fn integers(block: &[u8], out: &mut BlockIntegers) {
-        assert_block_bytes::<Self>(block);
-        *out = BlockIntegers {
-            d: f16_at(block, 0),
-            dmin: f16_at(block, 2),
-            has_min: true,
-            elems: Self::BLOCK_ELEMS,
-            sub_block: SUB_BLOCK,
-            ..BlockIntegers::new()
-        };
-        for (s, values) in out.values.chunks_exact_mut(SUB_BLOCK).enumerate() {
-            let (scale, min) = scale_min(&block[SCALES_AT..], s);
-            (out.scales[s], out.mins[s]) = (scale.into(), min.into());
-            for (i, q) in values.iter_mut().enumerate() {
-                *q = nibble(block, s, i).into();
-            }
-        }
+        sub_blocks::integers::<Self>(block, out);
     }
 }
 
-/// Element `i` of sub-block `s` as an integer in 0..=15.
-fn nibble(block: &[u8], s: usize, i: usize) -> u8 {
-    let byte = block[NIBBLES_AT + s / 2 * SUB_BLOCK + i];
-    if s.is_multiple_of(2) {
-        byte & 0x0f
-    } else {
-        byte >> 4
+impl SubBlocks for Q4K {
+    const SUB_BLOCK: usize = 32;
+    const D_AT: usize = 0;
+    const DMIN_AT: Option<usize> = Some(2);
+
+    fn scale_min(block: &[u8], s: usize) -> (i16, i16) {
+        let (scale, min) = scale_min(&block[SCALES_AT..], s);
+        (scale.into(), min.into())
+    }
+
+    fn value(block: &[u8], s: usize, i: usize) -> i16 {
+        nibble_of_256(&block[NIBBLES_AT..], s, i).into()
     }
 }

@@ -2,10 +2,8 @@
 //!
 //! Bytes: `d` F16 at 0; 32 signed bytes at 2. Value: `q * d`. A weight may be -128; activations never are.
 
-use super::{
-    BlockFormat, BlockIntegers, QuantisedFormat, assert_block, assert_block_bytes, canonical,
-    f16_at,
-};
+use super::sub_blocks::{self, SubBlocks};
+use super::{BlockFormat, BlockIntegers, QuantisedFormat};
 use crate::activation::Activation;
 
 /// `ggml.q8_0`, 34 bytes for 32 elements.
@@ -18,11 +16,7 @@ impl BlockFormat for Q8_0 {
     const BLOCK_BYTES: usize = 34;
 
     fn decode(block: &[u8], out: &mut [f32]) {
-        assert_block::<Self>(block, out);
-        let d = f16_at(block, 0);
-        for (&byte, out) in block[2..].iter().zip(out) {
-            *out = canonical(f32::from(byte.cast_signed()) * d);
-        }
+        sub_blocks::decode::<Self>(block, out);
     }
 }
 
@@ -30,16 +24,19 @@ impl QuantisedFormat for Q8_0 {
     const ACTIVATION: Activation = Activation::Q8_32;
 
     fn integers(block: &[u8], out: &mut BlockIntegers) {
-        assert_block_bytes::<Self>(block);
-        *out = BlockIntegers {
-            d: f16_at(block, 0),
-            elems: Self::BLOCK_ELEMS,
-            sub_block: Self::BLOCK_ELEMS,
-            ..BlockIntegers::new()
-        };
-        out.scales[0] = 1;
-        for (&byte, q) in block[2..].iter().zip(&mut out.values) {
-            *q = i16::from(byte.cast_signed());
-        }
+        sub_blocks::integers::<Self>(block, out);
+    }
+}
+
+impl SubBlocks for Q8_0 {
+    const SUB_BLOCK: usize = Self::BLOCK_ELEMS;
+    const D_AT: usize = 0;
+
+    fn scale_min(_block: &[u8], _s: usize) -> (i16, i16) {
+        (1, 0)
+    }
+
+    fn value(block: &[u8], _s: usize, i: usize) -> i16 {
+        block[2 + i].cast_signed().into()
     }
 }

@@ -107,6 +107,13 @@ pub fn constants() {
     same_constant!(abi, GUILD_FORMAT_Q4_K);
     same_constant!(abi, GUILD_FORMAT_Q5_K);
     same_constant!(abi, GUILD_FORMAT_Q6_K);
+    same_constant!(abi, GUILD_FORMAT_Q4_1);
+    same_constant!(abi, GUILD_FORMAT_Q5_0);
+    same_constant!(abi, GUILD_FORMAT_Q5_1);
+    same_constant!(abi, GUILD_FORMAT_Q2_K);
+    same_constant!(abi, GUILD_FORMAT_Q3_K);
+    same_constant!(abi, GUILD_FORMAT_IQ4_NL);
+    same_constant!(abi, GUILD_FORMAT_IQ4_XS);
     same_constant!(abi, GUILD_FORMAT_NAMED);
     same_constant!(abi, GUILD_PHASE_PREFILL);
     same_constant!(abi, GUILD_PHASE_DECODE);
