@@ -9,17 +9,28 @@
 //! | File | Holds |
 //! |---|---|
 //! | `record` | activations of one step, rounded to 8 bits or plain |
+//! | `dot` | signed and unsigned dots, by type |
 //! | `k_quants` | what the 256-element formats share: packed scales, minimums |
 //! | `small` | what the 32-element formats share |
-//! | `q4_0` … `q6_k` | one format each |
+//! | `levels` | the sixteen levels of the `iq4` formats |
+//! | `q2_k` … `q8_0`, `iq4_nl`, `iq4_xs` | one format each |
 //! | `float` | F32, F16, BF16: widened rows, rule 2 |
 //! | `product` | the loops over steps and rows |
 
+mod dot;
 mod float;
+mod iq4_nl;
+mod iq4_xs;
 mod k_quants;
+mod levels;
 mod product;
+mod q2_k;
+mod q3_k;
 mod q4_0;
+mod q4_1;
 mod q4_k;
+mod q5_0;
+mod q5_1;
 mod q5_k;
 mod q6_k;
 mod q8_0;
@@ -43,8 +54,8 @@ pub struct Tile<S: Isa> {
     pairs: [S::V; 8],
     /// The scale of each block of the step.
     d: [S::F; 8],
-    /// The scale of the minimums.
-    dmin: S::F,
+    /// The scale of each block's minimums.
+    minimums: [S::F; 8],
 }
 
 impl<S: Isa> Tile<S> {
@@ -61,7 +72,7 @@ impl<S: Isa> Tile<S> {
             scales: [zero; 16],
             pairs: [zero; 8],
             d: [none; 8],
-            dmin: none,
+            minimums: [none; 8],
         }
     }
 }

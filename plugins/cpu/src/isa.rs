@@ -134,6 +134,9 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn sub_i32(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low halves of i32 products.
     fn mul_i32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// For each byte of `indices`, which are below 16: that byte of `table`, sixteen bytes that are there
+    /// four times.
+    fn look_up(self, table: Self::V, indices: Self::V) -> Self::V;
     /// `sum + u . s` for each group of four bytes. `u` is unsigned and at most 129, `s` signed and
     /// above -128, so that no 16-bit intermediate saturates.
     fn dot_unsigned(self, sum: Self::V, u: Self::V, s: Self::V) -> Self::V;

@@ -5,7 +5,8 @@ use guild_conformance::oracle::attention::{Attention, CacheFormat};
 use guild_conformance::oracle::gated_delta::{DeltaRows, GatedDelta};
 use guild_conformance::oracle::rope::{Pairing, Rotation};
 use guild_conformance::oracle::{self, Matrix};
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q8_0};
+use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+use guild_sdk::format::{self, WEIGHT_FORMATS};
 
 /// `got` is within `tolerance` of `want`, measured against the largest wanted value.
 fn assert_close(got: &[f32], want: &[f64], tolerance: f64) {
@@ -59,11 +60,12 @@ fn norms_divide_by_the_root_mean_square() {
 #[test]
 fn linear_is_the_product_with_the_decoded_weight() {
     // 8-bit activations are off by at most half a step of amax / 127 each.
-    for (format, k, tolerance) in [
-        (GUILD_FORMAT_F32, 160, 1e-6),
-        (GUILD_FORMAT_Q8_0, 160, 2e-2),
-        (GUILD_FORMAT_Q4_K, 512, 2e-2),
-    ] {
+    for &format in WEIGHT_FORMATS {
+        let (k, tolerance) = match format::storage(format).unwrap().block_elems {
+            1 => (160, 1e-6),
+            32 => (160, 2e-2),
+            _ => (512, 2e-2),
+        };
         let mut seed = Seed::new(2);
         let bytes = random_weight(&mut seed, format, 9, k);
         let weight = Matrix::new(format, &bytes, k).unwrap();

@@ -1,7 +1,8 @@
 //! What the formats with 256 elements share: packed scales and minimums, and their product.
 
 use super::Tile;
-use super::record::{Record, pair_of_32, scale, word};
+use super::dot::{Dot, Unsigned};
+use super::record::{Record, pair_of_16, pair_of_32, scale, word};
 use crate::isa::Isa;
 
 /// Unpacks the first 16 bytes of `ggml.q4_K` and `ggml.q5_K`: two F16 scales, then eight 6-bit scales
@@ -16,7 +17,7 @@ pub(super) fn unpack_header<S: Isa>(
 ) {
     let [d, first, second, third] = isa.columns(bytes, stride, offset);
     tile.d[0] = isa.float_f16(d);
-    tile.dmin = isa.float_f16(isa.shr::<16>(d));
+    tile.minimums[0] = isa.float_f16(isa.shr::<16>(d));
     let six = isa.splat_i32(0x3f3f_3f3f);
     let four = isa.splat_i32(0x0f0f_0f0f);
     let top = isa.splat_i32(0x3030_3030);
@@ -42,33 +43,88 @@ pub(super) fn unpack_header<S: Isa>(
     }
 }
 
-/// Adds one block whose eight sub-blocks have a scale and a minimum each.
+/// Unpacks 64 bytes of bit pairs, four elements a byte: 32 bytes for each half of the block, quarter `k`
+/// of the half at bits `2k, 2k + 1`.
 #[inline(always)]
-pub(super) fn multiply_with_minimums<S: Isa, const R: usize>(
+pub(super) fn unpack_pairs<S: Isa>(
+    isa: S,
+    bytes: &[u8],
+    stride: usize,
+    offset: usize,
+    tile: &mut Tile<S>,
+) {
+    let two = isa.splat_i32(0x0303_0303);
+    for (half, words) in tile.words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
+        for part in 0..2 {
+            let columns = isa.columns(bytes, stride, offset + 32 * half + 16 * part);
+            for (c, column) in columns.into_iter().enumerate() {
+                let t = 4 * part + c;
+                words[t] = isa.and(column, two);
+                words[8 + t] = isa.and(isa.shr::<2>(column), two);
+                words[16 + t] = isa.and(isa.shr::<4>(column), two);
+                words[24 + t] = isa.and(isa.shr::<6>(column), two);
+            }
+        }
+    }
+}
+
+/// Makes the factors of the activations' sums from `COUNT` scales that are there.
+#[inline(always)]
+pub(super) fn pair_scales<S: Isa, const COUNT: usize>(isa: S, tile: &mut Tile<S>) {
+    let low = isa.splat_i32(0xffff);
+    let scales = tile.scales[..COUNT].as_chunks::<4>().0;
+    for (pairs, scales) in tile.pairs.as_chunks_mut::<2>().0.iter_mut().zip(scales) {
+        pairs[0] = isa.or(isa.and(scales[0], low), isa.shl::<16>(scales[2]));
+        pairs[1] = isa.or(isa.and(scales[1], low), isa.shl::<16>(scales[3]));
+    }
+}
+
+/// Adds one block whose sub-blocks of `4 * WORDS` elements have a scale and a minimum each.
+#[inline(always)]
+pub(super) fn multiply_with_minimums<S: Isa, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     records: [&Record; R],
     sums: &mut [S::F; R],
 ) {
-    let integers = sub_blocks::<S, 8, R>(isa, tile, records);
-    let mut minimums = [isa.splat_i32(0); R];
-    for (pair, factors) in tile.pairs[..4].iter().enumerate() {
-        for r in 0..R {
-            let of_activations = isa.splat_i32(pair_of_32(records[r], pair));
-            minimums[r] = isa.dot_i16(minimums[r], *factors, of_activations);
-        }
-    }
+    let integers = sub_blocks::<S, Unsigned, WORDS, R>(isa, tile, records);
+    let minimums = weighted_sums::<S, WORDS, R>(isa, tile, records);
     for r in 0..R {
         let da = isa.splat(scale(records[r]));
         let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[0], da), sums[r]);
         let minimum = isa.neg(isa.float(minimums[r]));
-        sums[r] = isa.fma(minimum, isa.mul(tile.dmin, da), sum);
+        sums[r] = isa.fma(minimum, isa.mul(tile.minimums[0], da), sum);
     }
 }
 
-/// `sum of scale * (u . activations)` over all sub-blocks of `4 * WORDS` unsigned elements.
+/// Adds one block whose sub-blocks of `4 * WORDS` elements have a scale each. A stored element is
+/// `bias` above its value: `bias * scale * sum of activations` is taken off. No format's integers
+/// reach 2^29 on the way.
 #[inline(always)]
-pub(super) fn sub_blocks<S: Isa, const WORDS: usize, const R: usize>(
+pub(super) fn multiply_around<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    records: [&Record; R],
+    sums: &mut [S::F; R],
+    bias: i32,
+) {
+    let mut integers = sub_blocks::<S, D, WORDS, R>(isa, tile, records);
+    if bias != 0 {
+        let offsets = weighted_sums::<S, WORDS, R>(isa, tile, records);
+        for r in 0..R {
+            let offset = isa.mul_i32(offsets[r], isa.splat_i32(bias));
+            integers[r] = isa.sub_i32(integers[r], offset);
+        }
+    }
+    for r in 0..R {
+        let d = isa.mul(tile.d[0], isa.splat(scale(records[r])));
+        sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
+    }
+}
+
+/// `sum of scale * (words . activations)` over all sub-blocks of `4 * WORDS` elements.
+#[inline(always)]
+fn sub_blocks<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     records: [&Record; R],
@@ -80,7 +136,7 @@ pub(super) fn sub_blocks<S: Isa, const WORDS: usize, const R: usize>(
         for (t, words) in words.iter().enumerate() {
             for r in 0..R {
                 let activations = isa.splat_i32(word(records[r], 4 * (WORDS * s + t)));
-                dots[r] = isa.dot_unsigned(dots[r], *words, activations);
+                dots[r] = D::dot(isa, dots[r], *words, activations);
             }
         }
         for r in 0..R {
@@ -88,4 +144,26 @@ pub(super) fn sub_blocks<S: Isa, const WORDS: usize, const R: usize>(
         }
     }
     integers
+}
+
+/// `sum of factor * sum of activations` over all sub-blocks of `4 * WORDS` elements, 16 or 32, with
+/// the tile's pairs of factors.
+#[inline(always)]
+fn weighted_sums<S: Isa, const WORDS: usize, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    records: [&Record; R],
+) -> [S::V; R] {
+    let mut weighted = [isa.splat_i32(0); R];
+    for (pair, factors) in tile.pairs[..32 / WORDS].iter().enumerate() {
+        for r in 0..R {
+            let of_activations = if WORDS == 4 {
+                pair_of_16(records[r], pair)
+            } else {
+                pair_of_32(records[r], pair)
+            };
+            weighted[r] = isa.dot_i16(weighted[r], *factors, isa.splat_i32(of_activations));
+        }
+    }
+    weighted
 }

@@ -2,8 +2,15 @@
 //! all quantised formats.
 
 use super::float::{Bf16, F16, F32, Float, FloatArguments, float_product};
+use super::iq4_nl::Iq4Nl;
+use super::iq4_xs::Iq4Xs;
+use super::q2_k::Q2K;
+use super::q3_k::Q3K;
 use super::q4_0::Q4_0;
+use super::q4_1::Q4_1;
 use super::q4_k::Q4K;
+use super::q5_0::Q5_0;
+use super::q5_1::Q5_1;
 use super::q5_k::Q5K;
 use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
@@ -12,8 +19,10 @@ use super::{Block, Tile};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
 use guild_sdk::abi::abi::{
-    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_Q4_0, GUILD_FORMAT_Q4_K,
-    GUILD_FORMAT_Q5_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ4_NL,
+    GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K, GUILD_FORMAT_Q4_0,
+    GUILD_FORMAT_Q4_1, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q5_0, GUILD_FORMAT_Q5_1, GUILD_FORMAT_Q5_K,
+    GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
 };
 
 /// Weight rows of one tile.
@@ -63,10 +72,17 @@ pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
         GUILD_FORMAT_F16 => plain::<S, F16>(),
         GUILD_FORMAT_BF16 => plain::<S, Bf16>(),
         GUILD_FORMAT_Q4_0 => quantised::<S, Q4_0>(),
+        GUILD_FORMAT_Q4_1 => quantised::<S, Q4_1>(),
+        GUILD_FORMAT_Q5_0 => quantised::<S, Q5_0>(),
+        GUILD_FORMAT_Q5_1 => quantised::<S, Q5_1>(),
         GUILD_FORMAT_Q8_0 => quantised::<S, Q8_0>(),
+        GUILD_FORMAT_Q2_K => quantised::<S, Q2K>(),
+        GUILD_FORMAT_Q3_K => quantised::<S, Q3K>(),
         GUILD_FORMAT_Q4_K => quantised::<S, Q4K>(),
         GUILD_FORMAT_Q5_K => quantised::<S, Q5K>(),
         GUILD_FORMAT_Q6_K => quantised::<S, Q6K>(),
+        GUILD_FORMAT_IQ4_NL => quantised::<S, Iq4Nl>(),
+        GUILD_FORMAT_IQ4_XS => quantised::<S, Iq4Xs>(),
         _ => None,
     }
 }

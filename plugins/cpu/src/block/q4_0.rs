@@ -1,5 +1,6 @@
 //! `ggml.q4_0`: 32 elements of 4 bits around 8, one F16 scale.
 
+use super::dot::Unsigned;
 use super::record::{Record, Rounding};
 use super::{Block, Tile, small};
 use crate::isa::Isa;
@@ -21,14 +22,11 @@ impl Block for Q4_0 {
         blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let low = isa.splat_i32(0x0f0f_0f0f);
-        for block in 0..blocks.min(8) {
+        let words = tile.words.as_chunks_mut::<8>().0;
+        for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             tile.d[block] = small::unpack_scale(isa, bytes, stride, at);
-            for (c, column) in isa.columns(bytes, stride, at + 2).into_iter().enumerate() {
-                tile.words[8 * block + c] = isa.and(column, low);
-                tile.words[8 * block + 4 + c] = isa.and(isa.shr::<4>(column), low);
-            }
+            *words = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 2));
         }
     }
 
@@ -40,8 +38,6 @@ impl Block for Q4_0 {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply(isa, tile, blocks, records, sums, 8, |sum, w, a| {
-            isa.dot_unsigned(sum, w, a)
-        });
+        small::multiply::<S, Unsigned, R>(isa, tile, blocks, records, sums, 8);
     }
 }

@@ -46,6 +46,6 @@ impl Block for Q4K {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        multiply_with_minimums(isa, tile, records, sums);
+        multiply_with_minimums::<S, 8, R>(isa, tile, records, sums);
     }
 }

@@ -53,6 +53,6 @@ impl Block for Q5K {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        multiply_with_minimums(isa, tile, records, sums);
+        multiply_with_minimums::<S, 8, R>(isa, tile, records, sums);
     }
 }

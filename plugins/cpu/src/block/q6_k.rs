@@ -2,8 +2,9 @@
 //!
 //! Elements are multiplied as 0..=63; `32 * scale * sum of activations` is taken off the block's sum.
 
-use super::k_quants::sub_blocks;
-use super::record::{Record, Rounding, pair_of_16, scale};
+use super::dot::Unsigned;
+use super::k_quants::multiply_around;
+use super::record::{Record, Rounding};
 use super::{Block, Tile};
 use crate::isa::Isa;
 
@@ -60,19 +61,7 @@ impl Block for Q6K {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        let integers = sub_blocks::<S, 4, R>(isa, tile, records);
-        let mut offsets = [isa.splat_i32(0); R];
-        for (pair, factors) in tile.pairs.iter().enumerate() {
-            for r in 0..R {
-                let of_activations = isa.splat_i32(pair_of_16(records[r], pair));
-                offsets[r] = isa.dot_i16(offsets[r], *factors, of_activations);
-            }
-        }
-        for r in 0..R {
-            let integer = isa.sub_i32(integers[r], isa.shl::<5>(offsets[r]));
-            let d = isa.mul(tile.d[0], isa.splat(scale(records[r])));
-            sums[r] = isa.fma(isa.float(integer), d, sums[r]);
-        }
+        multiply_around::<S, Unsigned, 4, R>(isa, tile, records, sums, 32);
     }
 }
 

@@ -1,5 +1,6 @@
 //! `ggml.q8_0`: 32 signed bytes, one F16 scale.
 
+use super::dot::Signed;
 use super::record::{Record, Rounding};
 use super::{Block, Tile, small};
 use crate::isa::Isa;
@@ -41,14 +42,6 @@ impl Block for Q8_0 {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply(
-            isa,
-            tile,
-            blocks,
-            records,
-            sums,
-            S::SIGNED_OFFSET,
-            |sum, w, a| isa.dot_signed(sum, w, a),
-        );
+        small::multiply::<S, Signed, R>(isa, tile, blocks, records, sums, S::SIGNED_OFFSET);
     }
 }

@@ -1,6 +1,7 @@
-//! What the formats with 32 elements and one F16 scale share. A step is up to eight blocks.
+//! What the formats with 32 elements share. A step is up to eight blocks.
 
 use super::Tile;
+use super::dot::{Dot, Unsigned};
 use super::record::{Record, small_scale, small_sum, word};
 use crate::isa::{Isa, LANES};
 
@@ -14,32 +15,92 @@ pub(super) fn unpack_scale<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: 
     isa.float_f16(isa.load_i32(&words))
 }
 
-/// Adds up to eight blocks. `dot` multiplies four elements a lane; a stored element is `bias` above
-/// its value.
+/// 32 elements of 4 bits: the low halves of sixteen bytes, then the high ones.
 #[inline(always)]
-pub(super) fn multiply<S: Isa, const R: usize>(
+pub(super) fn unpack_nibbles<S: Isa>(isa: S, columns: [S::V; 4]) -> [S::V; 8] {
+    let low = isa.splat_i32(0x0f0f_0f0f);
+    let mut words = [low; 8];
+    for (c, column) in columns.into_iter().enumerate() {
+        words[c] = isa.and(column, low);
+        words[4 + c] = isa.and(isa.shr::<4>(column), low);
+    }
+    words
+}
+
+/// 32 elements of 5 bits: nibbles as [`unpack_nibbles`] takes them, and the fifth bit of element `i` at
+/// bit `i` of `fifth`.
+#[inline(always)]
+pub(super) fn unpack_five_bits<S: Isa>(isa: S, fifth: S::V, columns: [S::V; 4]) -> [S::V; 8] {
+    let four = isa.splat_i32(0x0f);
+    // A product with this brings bit `k` of four to bit `8 k + 4`; no two terms meet in a bit.
+    let spread = isa.splat_i32(0x0204_0810);
+    let place = isa.splat_i32(0x1010_1010);
+    let mut words = unpack_nibbles(isa, columns);
+    let mut bits = fifth;
+    for word in &mut words {
+        let fifths = isa.and(isa.mul_i32(isa.and(bits, four), spread), place);
+        *word = isa.or(*word, fifths);
+        bits = isa.shr::<4>(bits);
+    }
+    words
+}
+
+/// Adds up to eight blocks. A stored element is `bias` above its value.
+#[inline(always)]
+pub(super) fn multiply<S: Isa, D: Dot, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     blocks: usize,
     records: [&Record; R],
     sums: &mut [S::F; R],
     bias: i32,
-    dot: impl Fn(S::V, S::V, S::V) -> S::V,
 ) {
     for block in 0..blocks.min(8) {
-        let mut integers = [isa.splat_i32(0); R];
+        multiply_block::<S, D, R>(isa, tile, block, records, sums, bias);
+    }
+}
+
+/// Adds up to eight blocks of elements above a minimum: the minimum's factor is the sum of the
+/// activations.
+#[inline(always)]
+pub(super) fn multiply_with_minimums<S: Isa, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    blocks: usize,
+    records: [&Record; R],
+    sums: &mut [S::F; R],
+) {
+    for block in 0..blocks.min(8) {
+        multiply_block::<S, Unsigned, R>(isa, tile, block, records, sums, 0);
         for r in 0..R {
-            integers[r] = isa.splat_i32(-bias * small_sum(records[r], block));
+            let da = isa.splat(small_scale(records[r], block));
+            let sum = isa.splat(small_sum(records[r], block) as f32);
+            sums[r] = isa.fma(sum, isa.mul(tile.minimums[block], da), sums[r]);
         }
-        for t in 0..8 {
-            for r in 0..R {
-                let activations = isa.splat_i32(word(records[r], 4 * (8 * block + t)));
-                integers[r] = dot(integers[r], tile.words[8 * block + t], activations);
-            }
-        }
+    }
+}
+
+#[inline(always)]
+fn multiply_block<S: Isa, D: Dot, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    block: usize,
+    records: [&Record; R],
+    sums: &mut [S::F; R],
+    bias: i32,
+) {
+    let mut integers = [isa.splat_i32(0); R];
+    for r in 0..R {
+        integers[r] = isa.splat_i32(-bias * small_sum(records[r], block));
+    }
+    for t in 0..8 {
         for r in 0..R {
-            let d = isa.mul(tile.d[block], isa.splat(small_scale(records[r], block)));
-            sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
+            let activations = isa.splat_i32(word(records[r], 4 * (8 * block + t)));
+            integers[r] = D::dot(isa, integers[r], tile.words[8 * block + t], activations);
         }
+    }
+    for r in 0..R {
+        let d = isa.mul(tile.d[block], isa.splat(small_scale(records[r], block)));
+        sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
     }
 }

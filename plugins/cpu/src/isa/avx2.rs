@@ -298,6 +298,10 @@ impl Isa for Avx2 {
         both!(_mm256_mullo_epi32, a, b)
     }
     #[inline(always)]
+    fn look_up(self, table: V, indices: V) -> V {
+        both!(_mm256_shuffle_epi8, table, indices)
+    }
+    #[inline(always)]
     fn dot_unsigned(self, sum: V, u: V, s: V) -> V {
         let ones = have!([_mm256_set1_epi16(1); 2]);
         let pairs = both!(_mm256_maddubs_epi16, u, s);

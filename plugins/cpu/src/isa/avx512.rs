@@ -241,6 +241,10 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
         have!(_mm512_mullo_epi32(a, b))
     }
     #[inline(always)]
+    fn look_up(self, table: __m512i, indices: __m512i) -> __m512i {
+        have!(_mm512_shuffle_epi8(table, indices))
+    }
+    #[inline(always)]
     fn dot_unsigned(self, sum: __m512i, u: __m512i, s: __m512i) -> __m512i {
         if VNNI {
             have!(_mm512_dpbusd_epi32(sum, u, s))

@@ -211,6 +211,11 @@ impl Isa for Portable {
         words(a, b, i32::wrapping_mul)
     }
     #[inline(always)]
+    fn look_up(self, table: V, indices: V) -> V {
+        let entry = |index: u8| table[usize::from(index / 4)].to_le_bytes()[usize::from(index % 4)];
+        indices.map(|word| i32::from_le_bytes(word.to_le_bytes().map(entry)))
+    }
+    #[inline(always)]
     fn dot_unsigned(self, sum: V, u: V, s: V) -> V {
         core::array::from_fn(|i| {
             let (u, s) = (u[i].to_le_bytes(), s[i].to_le_bytes());

@@ -2,14 +2,16 @@
 
 use super::{check_counts, check_f32, check_ids, check_weight, rows_plan};
 use crate::isa::Isa;
+use guild_quant::LengthMismatch;
+use guild_sdk::format::weight_format;
 use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Decodes a row's bytes; `false` where the lengths don't fit.
-type Decode = fn(&[u8], &mut [f32]) -> bool;
+/// Decodes a row's bytes; fails where the lengths don't fit.
+type DecodeRow = fn(&[u8], &mut [f32]) -> Result<(), LengthMismatch>;
 
 struct Embedding {
-    decode: Decode,
+    decode_row: DecodeRow,
 }
 
 /// Whether the request keeps the contract.
@@ -29,29 +31,10 @@ pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
 /// # Errors
 /// The table's format can't be decoded.
 pub fn create<S: Isa>(_isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
-    let decode = decode(request.inputs[0].format).ok_or_else(super::unknown_format)?;
-    Ok(Box::new(Embedding { decode }))
-}
-
-/// The decoder of a format.
-fn decode(format: u32) -> Option<Decode> {
-    use guild_quant::format::{Bf16, F16, F32, Q4_0, Q4K, Q5K, Q6K, Q8_0};
-    use guild_sdk::abi::abi as numbers;
-
-    fn of<F: guild_quant::BlockFormat>() -> Option<Decode> {
-        Some(|bytes, y| guild_quant::decode_row::<F>(bytes, y).is_ok())
-    }
-    match format {
-        numbers::GUILD_FORMAT_F32 => of::<F32>(),
-        numbers::GUILD_FORMAT_F16 => of::<F16>(),
-        numbers::GUILD_FORMAT_BF16 => of::<Bf16>(),
-        numbers::GUILD_FORMAT_Q4_0 => of::<Q4_0>(),
-        numbers::GUILD_FORMAT_Q8_0 => of::<Q8_0>(),
-        numbers::GUILD_FORMAT_Q4_K => of::<Q4K>(),
-        numbers::GUILD_FORMAT_Q5_K => of::<Q5K>(),
-        numbers::GUILD_FORMAT_Q6_K => of::<Q6K>(),
-        _ => None,
-    }
+    let table = weight_format(request.inputs[0].format).ok_or_else(super::unknown_format)?;
+    Ok(Box::new(Embedding {
+        decode_row: table.decode_row,
+    }))
 }
 
 impl Instance for Embedding {
@@ -70,7 +53,7 @@ impl Instance for Embedding {
         let fault = AtomicBool::new(false);
         par.split(y.tiles(row_block, 1), 1, |_, mut y| {
             for row in y.rows() {
-                if !(self.decode)(table.row(ids[row] as usize), y.row_mut(row)) {
+                if (self.decode_row)(table.row(ids[row] as usize), y.row_mut(row)).is_err() {
                     fault.store(true, Ordering::Relaxed);
                 }
             }

@@ -14,7 +14,8 @@ pub(super) fn cases() -> Vec<Case> {
         let block = format::storage(format).map_or(1, |storage| storage.block_elems);
         let lengths: &[usize] = match block {
             1 => &[1, 15, 16, 17, 33, 80],
-            32 => &[32, 96, 160],
+            // The last one goes beyond two steps of 256 elements.
+            32 => &[32, 96, 160, 576],
             _ => &[256, 768],
         };
         for &k in lengths {

@@ -1,0 +1,44 @@
+//! `ggml.q4_1`: 32 elements of 4 bits above a minimum, two F16 scales.
+
+use super::record::{Record, Rounding};
+use super::{Block, Tile, small};
+use crate::isa::Isa;
+
+/// The format.
+pub(super) struct Q4_1;
+
+impl Block for Q4_1 {
+    const ROUNDING: Rounding = Rounding::Q8_32;
+    const BLOCK_ELEMS: usize = 32;
+    const BLOCK_BYTES: usize = 20;
+
+    #[inline(always)]
+    fn unpack<S: Isa>(
+        isa: S,
+        bytes: &[u8],
+        stride: usize,
+        offset: usize,
+        blocks: usize,
+        tile: &mut Tile<S>,
+    ) {
+        let words = tile.words.as_chunks_mut::<8>().0;
+        for (block, words) in words.iter_mut().enumerate().take(blocks) {
+            let at = offset + Self::BLOCK_BYTES * block;
+            let [scales, ..] = isa.columns(bytes, stride, at);
+            tile.d[block] = isa.float_f16(scales);
+            tile.minimums[block] = isa.float_f16(isa.shr::<16>(scales));
+            *words = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 4));
+        }
+    }
+
+    #[inline(always)]
+    fn multiply<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        blocks: usize,
+        records: [&Record; R],
+        sums: &mut [S::F; R],
+    ) {
+        small::multiply_with_minimums(isa, tile, blocks, records, sums);
+    }
+}
