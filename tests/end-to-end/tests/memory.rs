@@ -3,7 +3,7 @@
 
 use guild_end_to_end::{CPU, QWEN, SMALL_BF16, Site, TINY_Q4_K_M, file};
 use serde_json::Value;
-use std::process::Output;
+use std::process::{Command, Output};
 
 /// The program, its packages and the margin are most of what a committed model takes, so the bound of
 /// 5 % says nothing about one. What the plan may be above the peak is then the margin itself, which
@@ -123,6 +123,66 @@ fn the_peak_of_the_golden_model_is_at_most_5_percent_under_its_plan() {
 #[test]
 fn the_peak_of_smollm2_is_at_most_5_percent_under_its_plan() {
     large("GUILD_TEST_SMOLLM2", 300, 290);
+}
+
+/// Counted with gguf-py from the files' directories: every tensor but the draft head's, and what a
+/// token reads of them: one row of the embedding, two of eight experts.
+#[test]
+fn weights_are_counted_by_use() {
+    let site = Site::new();
+    for (model, bytes, read_bytes) in [
+        (SMALL_BF16, 2_860_256, 1_418_720),
+        (TINY_Q4_K_M, 5_398_752, 2_495_856),
+    ] {
+        let plan = json(&site, "plan", &[file(model)], &[]);
+        let memory = &plan["plan"]["memory"];
+        assert_eq!(memory["weights_bytes"], bytes, "{model}");
+        assert_eq!(memory["weights_read_bytes"], read_bytes, "{model}");
+        let types = plan["memory"]["weights_by_type"].as_array().unwrap();
+        let sum = types.iter().map(|one| one["bytes"].as_u64().unwrap());
+        assert_eq!(sum.sum::<u64>(), bytes, "{model}");
+        let files = plan["memory"]["weights_by_file"].as_array().unwrap();
+        assert_eq!(files.len(), 1);
+        assert_eq!(
+            (&files[0]["bytes"], &files[0]["tensors"]),
+            (&bytes.into(), &76.into())
+        );
+    }
+}
+
+#[test]
+fn the_text_begins_with_the_memory_and_lists_steps_on_request() {
+    let site = Site::new();
+    let model = file(SMALL_BF16);
+    let text = |more: &[&str]| {
+        let with_json = site.guild.command(&[&["plan", &model], more].concat());
+        let words = with_json.get_args().filter(|word| *word != "--json");
+        let output = Command::new(with_json.get_program())
+            .args(words)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let short = text(&[]);
+    for part in [
+        "runner ",
+        "package ",
+        "KV pages",
+        "total ",
+        "the machine: fits",
+        "it fits",
+    ] {
+        assert!(short.contains(part), "{part}: {short}");
+    }
+    assert!(!short.contains("guild.core.embedding@1"), "{short}");
+    let long = text(&["--steps"]);
+    assert!(long.contains("guild.core.embedding@1"), "{long}");
+    let tight = text(&["--memory-limit", "1MiB"]);
+    assert!(
+        tight.contains("it doesn't fit, with any context"),
+        "{tight}"
+    );
 }
 
 /// A model that doesn't fit is refused before it is loaded, with both numbers and a context that fits.
