@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Args, Clone, Debug, Default)]
 pub struct MemoryArgs {
     /// Memory that the process may have in all, such as 8GiB; a model that needs more is refused.
-    #[arg(long, env = "GUILD_MEMORY_LIMIT", value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE")]
     pub memory_limit: Option<ByteSize>,
     /// Load a model that doesn't fit.
     #[arg(long)]
