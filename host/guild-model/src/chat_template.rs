@@ -89,7 +89,7 @@ impl ChatTemplate {
     ///
     /// # Errors
     /// - [`ChatTemplateError::TooLong`] above [`limits::TEMPLATE_BYTES_MAX`];
-    /// - [`ChatTemplateError::Syntax`] when it isn't a template.
+    /// - [`ChatTemplateError::Syntax`] when it isn't a template, or has a tag above [`limits::TAG_BYTES_MAX`].
     pub fn from_source(source: &str, metadata: &Metadata) -> Result<Self, ChatTemplateError> {
         let special = special_tokens(metadata)?;
         Self::with_special_tokens(source, special)
@@ -113,7 +113,7 @@ impl ChatTemplate {
                 limit: limits::TEMPLATE_BYTES_MAX,
             });
         }
-        let prepared = rewrite::prepare(source);
+        let prepared = rewrite::prepare(source)?;
         let environment = stack::run(|| -> Result<_, minijinja::Error> {
             let mut environment = environment::new()?;
             environment.add_template_owned(NAME, prepared)?;

@@ -3,7 +3,7 @@
 use super::error::{TooDeep, caused_by};
 use super::limits::{INDENT_MAX, VALUE_LEVELS_MAX};
 use super::number;
-use minijinja::value::{Kwargs, Rest, Value, ValueKind, from_args};
+use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 use serde_json::Value as Json;
 use std::fmt::Write;
@@ -28,20 +28,14 @@ pub(super) fn to_value(json: &Json) -> Value {
     }
 }
 
-/// The filter `tojson(ensure_ascii=false, indent=none, separators=none, sort_keys=false)`.
+/// The filter `tojson(ensure_ascii=false, indent=none, separators=none, sort_keys=false)`. The last two have to be named.
 pub(super) fn tojson(
     state: &State<'_, '_>,
     value: &Value,
-    options: Rest<Value>,
+    ensure_ascii: Option<Value>,
+    indent: Option<Value>,
+    named: Kwargs,
 ) -> Result<Value, Error> {
-    type Options = (
-        Option<Value>,
-        Option<Value>,
-        Option<Value>,
-        Option<Value>,
-        Kwargs,
-    );
-    let (ensure_ascii, indent, separators, sort_keys, named): Options = from_args(&options)?;
     let pick = |positional: Option<Value>, name: &str| -> Result<Option<Value>, Error> {
         let given = match positional {
             Some(value) => Some(value),
@@ -52,8 +46,8 @@ pub(super) fn tojson(
     let is_true = |value: Option<Value>| value.is_some_and(|value| value.is_true());
     let ensure_ascii = is_true(pick(ensure_ascii, "ensure_ascii")?);
     let indent = indentation(pick(indent, "indent")?)?;
-    let (item, key) = separator_texts(pick(separators, "separators")?, indent.is_some())?;
-    let sort_keys = is_true(pick(sort_keys, "sort_keys")?);
+    let (item, key) = separator_texts(pick(None, "separators")?, indent.is_some())?;
+    let sort_keys = is_true(pick(None, "sort_keys")?);
     named.assert_all_used()?;
     let mut writer = Writer {
         state,

@@ -2,6 +2,8 @@
 
 /// Bytes of a template's source. The largest templates in use have some 40 KiB.
 pub const TEMPLATE_BYTES_MAX: usize = 128 << 10;
+/// Bytes of one tag, such as `{{ … }}`. Compiling one takes time that grows with the square of its operators.
+pub const TAG_BYTES_MAX: usize = 16 << 10;
 /// Work of one rendering in minijinja's unit: an instruction, or 64 bytes of data. It bounds the memory that values
 /// take to 256 MiB.
 pub const FUEL: u64 = 4 << 20;

@@ -1,15 +1,21 @@
 //! Small changes to a template's source before it is compiled. Lines stay where they are.
 //!
+//! A tag above [`TAG_BYTES_MAX`] is refused here.
+//!
 //! - Line ends become `\n`, as jinja2 does it.
 //! - `{% generation %}` … `{% endgeneration %}`, by which transformers marks the assistant's text for training, become a
 //!   scope without variables: the text inside is the same.
 //! - A value that is assigned to an attribute, which only a namespace has, goes through [`stored::FILTER`].
 
-use super::stored;
+use super::limits::TAG_BYTES_MAX;
+use super::{ChatTemplateError, stored};
 use std::borrow::Cow;
 
 /// The source to compile.
-pub(super) fn prepare(source: &str) -> String {
+///
+/// # Errors
+/// [`ChatTemplateError::Syntax`] for a tag that is too long.
+pub(super) fn prepare(source: &str) -> Result<String, ChatTemplateError> {
     let source: Cow<'_, str> = if source.contains('\r') {
         source.replace("\r\n", "\n").replace('\r', "\n").into()
     } else {
@@ -23,9 +29,12 @@ pub(super) fn prepare(source: &str) -> String {
         let length = if tag.starts_with("{#") {
             tag.find("#}").map_or(tag.len(), |end| end + 2)
         } else if tag.starts_with("{{") {
-            inside(tag, "}}").map_or(tag.len(), |end| end + 2)
+            let end = inside(tag, "}}").unwrap_or(tag.len());
+            check_length(&source, tag, end)?;
+            (end + 2).min(tag.len())
         } else if tag.starts_with("{%") {
             let end = inside(tag, "%}").unwrap_or(tag.len());
+            check_length(&source, tag, end)?;
             let block = tag.get(2..end).unwrap_or_default();
             if is_word(block, "raw") {
                 raw_length(tag)
@@ -43,7 +52,19 @@ pub(super) fn prepare(source: &str) -> String {
         rest = after;
     }
     out.push_str(rest);
-    out
+    Ok(out)
+}
+
+/// Refuses a tag whose inside ends beyond the limit.
+fn check_length(source: &str, tag: &str, end: usize) -> Result<(), ChatTemplateError> {
+    if end <= TAG_BYTES_MAX {
+        return Ok(());
+    }
+    let before = &source.as_bytes()[..source.len() - tag.len()];
+    Err(ChatTemplateError::Syntax {
+        line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+        reason: format!("a tag has {end} bytes, the limit is {TAG_BYTES_MAX}"),
+    })
 }
 
 /// Where `end` stands in a tag, outside of strings.
@@ -124,7 +145,21 @@ fn attribute_value(block: &str) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::prepare;
+    use super::{TAG_BYTES_MAX, prepare as try_prepare};
+
+    fn prepare(source: &str) -> String {
+        try_prepare(source).unwrap()
+    }
+
+    #[test]
+    fn a_tag_that_is_too_long_is_refused_with_its_line() {
+        let error = try_prepare(&format!("a\n{{{{ {} }}}}", "1+".repeat(TAG_BYTES_MAX)));
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("line 2") && error.contains("limit"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn only_what_must_change_changes() {
