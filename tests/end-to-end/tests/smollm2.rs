@@ -114,7 +114,8 @@ fn the_softmax_is_as_close_to_the_exact_one_as_llama_cpps() {
             "{kv}: mean KL divergence {mean:.3e}, best token equal at {equal} of 13; \
              llama.cpp {theirs:.3e}"
         );
-        assert!(mean <= 5e-3, "{kv}: {mean}");
+        // 8-bit activations, not a fault: tests/data/smollm2/README.md has what they cost.
+        assert!(mean <= 7e-3, "{kv}: {mean}");
         assert!(mean <= 1.05 * theirs, "{kv}: {mean}, llama.cpp {theirs}");
         assert!(equal >= 12, "{kv}: {equal}");
     }
