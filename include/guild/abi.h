@@ -1275,32 +1275,6 @@ typedef struct guild_plugin_v1 {
 } guild_plugin_v1;
 
 /**
- * Host extension `guild.formats/1`: numbers for formats beyond the fixed ones. 64 bytes.
- */
-typedef struct guild_formats_v1 {
-    /**
-     * Header, `GUILD_KIND_EXTENSION`.
-     */
-    struct guild_hdr h;
-    /**
-     * First argument of the functions below.
-     */
-    void *ctx;
-    /**
-     * Number of a named format (`ggml.q4_K`), or `NOT_FOUND`. `[any]`
-     */
-    guild_status (*number)(void *ctx, struct guild_str name, uint32_t *number);
-    /**
-     * Description of a number: fills `format`, `block_elems`, `block_bytes`. `[any]`
-     */
-    guild_status (*describe)(void *ctx, uint32_t number, struct guild_quant *out);
-    /**
-     * Zero.
-     */
-    uint64_t reserved[3];
-} guild_formats_v1;
-
-/**
  * The one symbol that a plugin exports, as `guild_plugin_entry_v1`. Only `log`, `alloc` and `free`
  * of the host may be used inside it. `[serial]`
  */

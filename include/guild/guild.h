@@ -8,6 +8,7 @@
 #define GUILD_GUILD_H
 
 #include "abi.h"
+#include "formats.h"
 #include "core_ops.h"
 #include "runner.h"
 #include "ops.h"

@@ -6,7 +6,9 @@
 
 use std::{env, error::Error, fs, path::Path};
 
-const MODULES: [&str; 6] = ["abi", "core_ops", "counters", "device", "ops", "runner"];
+const MODULES: [&str; 7] = [
+    "abi", "core_ops", "counters", "device", "formats", "ops", "runner",
+];
 
 /// Copies with one change each, to show that the checker sees it: module, before, after.
 const CHANGES: [(&str, &str, &str); 4] = [

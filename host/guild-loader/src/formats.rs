@@ -6,8 +6,9 @@ use std::mem::offset_of;
 
 use guild_abi::abi::{
     GUILD_KIND_EXTENSION, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_NOT_FOUND, GUILD_STATUS_OK,
-    guild_formats_v1, guild_hdr, guild_quant, guild_status, guild_str,
+    guild_hdr, guild_quant, guild_status, guild_str,
 };
+use guild_abi::formats::guild_formats_v1;
 use guild_sdk::format::{fixed_format, fixed_formats};
 
 /// The extension's id.

@@ -10,8 +10,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use guild_abi::abi::{
     GUILD_ABI_MINOR, GUILD_ABI_MINOR_FLOOR, GUILD_KIND_HOST, GUILD_LOG_ERROR, GUILD_LOG_INFO,
-    GUILD_LOG_WARN, guild_formats_v1, guild_hdr, guild_host_v1, guild_str,
+    GUILD_LOG_WARN, guild_hdr, guild_host_v1, guild_str,
 };
+use guild_abi::formats::guild_formats_v1;
 use guild_package::text::escape;
 
 use crate::formats;

@@ -21,6 +21,7 @@ pub mod contract;
 pub mod core_ops;
 pub mod counters;
 pub mod device;
+pub mod formats;
 pub mod ops;
 pub mod runner;
 pub mod text;

@@ -38,7 +38,7 @@ same! {
     plugin: abi::guild_plugin_v1;
     exec: abi::guild_exec;
     scratch_slot: abi::guild_scratch_slot;
-    formats: abi::guild_formats_v1;
+    formats: formats::guild_formats_v1;
     runner: runner::guild_runner_v1;
     ops: ops::guild_ops_v1;
     device: device::guild_device_v1;

@@ -152,7 +152,7 @@ pub const GUILD_OP_SIGMOID_MUL_VERSION: u32 = 1;
 pub const GUILD_OP_SIGMOID_MUL_CONTRACT: u32 = 171;
 pub const GUILD_OP_ROPE_NAME: &[u8; 16] = b"guild.core.rope\0";
 pub const GUILD_OP_ROPE_VERSION: u32 = 1;
-pub const GUILD_OP_ROPE_CONTRACT: u32 = 209;
+pub const GUILD_OP_ROPE_CONTRACT: u32 = 112;
 pub const GUILD_OP_ATTENTION_NAME: &[u8; 21] = b"guild.core.attention\0";
 pub const GUILD_OP_ATTENTION_VERSION: u32 = 1;
 pub const GUILD_OP_ATTENTION_CONTRACT: u32 = 119;
@@ -1184,6 +1184,13 @@ const _: () = {
         "Offset of field: guild_plugin_v1::reserved",
     ][::core::mem::offset_of!(guild_plugin_v1, reserved) - 208usize];
 };
+pub type guild_plugin_entry_fn = ::core::option::Option<
+    unsafe extern "C" fn(
+        host: *const guild_host_v1,
+        out: *mut guild_plugin_v1,
+        err: *mut guild_err,
+    ) -> guild_status,
+>;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct guild_formats_v1 {
@@ -1227,13 +1234,6 @@ const _: () = {
         "Offset of field: guild_formats_v1::reserved",
     ][::core::mem::offset_of!(guild_formats_v1, reserved) - 40usize];
 };
-pub type guild_plugin_entry_fn = ::core::option::Option<
-    unsafe extern "C" fn(
-        host: *const guild_host_v1,
-        out: *mut guild_plugin_v1,
-        err: *mut guild_err,
-    ) -> guild_status,
->;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct guild_norm_params {

@@ -7,7 +7,9 @@
 use std::{collections::HashMap, error::Error, fs};
 
 /// The modules that are headers, in the order of their dependencies.
-pub const MODULES: [&str; 6] = ["abi", "core_ops", "runner", "ops", "device", "counters"];
+pub const MODULES: [&str; 7] = [
+    "abi", "formats", "core_ops", "runner", "ops", "device", "counters",
+];
 
 /// Size and alignment of a type, in bytes.
 #[derive(Clone, Copy)]
