@@ -60,7 +60,7 @@ impl Template {
             tools: self.tools.as_ref(),
             add_generation_prompt,
             variables: &variables,
-            now: jiff::Zoned::now().datetime(),
+            now: jiff::ZonedDateTime::now().datetime(),
         })?)
     }
 }
