@@ -49,7 +49,7 @@ TEXTS = [
     "a\u00a0b\u2003c\u3000d\u2028e", "tab\tand  two  spaces \t mixed\r\n\r\nlines\r", "def f(x):\n\tif x > 0:\n        return  x\n\n\n",
     "!!!!!! ... --- ====== ''''' \"\"\" ??!?", "<html lang=\"en\">&amp;</html>", "\u0000\u0001\u007f\u00ad", "𝔘𝔫𝔦 \U0010ffff",
     "                                        x", "a" * 100, "ab" * 60, "the the the", "▁a ▁▁ b▁", "<s>x</s> <unk> <0x0A>",
-    "a\u0004b\u0013", "{user}one{end}\n{user} two {end}", "{{user}|{end}} {user", "{user}{end}",
+    "aaa aaaaa", "zlll zsss zooo zeee zttt", "a" * 101, "hahahah ttt 000 ===", "a\u0004b\u0013", "{user}one{end}\n{user} two {end}", "{{user}|{end}} {user", "{user}{end}",
 ]
 SPECIAL = {"user": "<|user|>", "end": "<|end|>", "think": "<think>"}
 

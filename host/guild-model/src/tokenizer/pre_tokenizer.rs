@@ -249,6 +249,18 @@ mod tests {
         assert_eq!(pieces("qwen2", "  \n \n  1"), ["  \n \n", " ", " ", "1"]);
     }
 
+    /// GPT-2's contractions are in small letters; the others' are in any, with Unicode's folding (`ſ` is an `s`).
+    #[test]
+    fn contractions_are_pieces() {
+        assert_eq!(pieces("gpt-2", "I've I'VE"), ["I", "'ve", " I", "'", "VE"]);
+        for family in ["qwen35", "qwen2", "llama-bpe"] {
+            assert_eq!(
+                pieces(family, "I've I'VE x'ſ"),
+                ["I", "'ve", " I", "'VE", " x", "'ſ"]
+            );
+        }
+    }
+
     /// Digits are cut out first, so white space before one ends its piece and stays whole.
     #[test]
     fn stages_cut_one_after_the_other() {
