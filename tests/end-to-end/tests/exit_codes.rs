@@ -172,7 +172,7 @@ fn a_file_that_is_no_model_is_damaged() {
 fn a_bundle_without_signatures_is_unsigned() {
     let site = Site::new();
     let whole = std::fs::read(site.bundle(QWEN)).unwrap();
-    let bundle = Bundle::parse(&whole).unwrap();
+    let bundle = Bundle::parse(whole.as_slice()).unwrap();
     let mut envelope: Value = serde_json::from_slice(&bundle.envelope().unwrap()).unwrap();
     envelope["signatures"] = Value::Array(Vec::new());
     let contents: Vec<Vec<u8>> = bundle
