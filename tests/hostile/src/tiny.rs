@@ -1,7 +1,7 @@
 //! A sound, tiny `qwen35moe` model of some 200 KB with a tokenizer: two layers, one of each kind. Its weights are pseudo-random
 //! and mean nothing.
 
-use crate::writer::{Writer, boolean, f32, i32s, text, texts, u32};
+use crate::writer::{Writer, boolean, f32, f32s, i32s, text, texts, u32};
 
 /// Length of the residual stream.
 pub const HIDDEN: u64 = 32;
@@ -102,6 +102,28 @@ fn tokenizer(writer: &mut Writer) {
         .set("tokenizer.ggml.bos_token_id", u32(258))
         .set("tokenizer.ggml.add_bos_token", boolean(false))
         .set("tokenizer.chat_template", text("{{ messages[0].content }}"));
+}
+
+/// The model with a SentencePiece vocabulary of the same length: three markers, a token for each byte, and the space.
+#[must_use]
+pub fn sentencepiece() -> Writer {
+    let mut writer = qwen35moe();
+    let mut tokens = ["<unk>", "<s>", "</s>"].map(str::to_owned).to_vec();
+    tokens.extend((0..=255u8).map(|byte| format!("<0x{byte:02X}>")));
+    tokens.push("\u{2581}".to_owned());
+    let mut kinds = vec![6; tokens.len()];
+    kinds[..3].copy_from_slice(&[2, 3, 3]);
+    kinds[259] = 1;
+    writer
+        .remove("tokenizer.ggml.pre")
+        .remove("tokenizer.ggml.merges")
+        .set("tokenizer.ggml.model", text("llama"))
+        .set("tokenizer.ggml.tokens", texts(&tokens))
+        .set("tokenizer.ggml.token_type", i32s(&kinds))
+        .set("tokenizer.ggml.scores", f32s(&vec![0.0; tokens.len()]))
+        .set("tokenizer.ggml.bos_token_id", u32(1))
+        .set("tokenizer.ggml.eos_token_id", u32(2));
+    writer
 }
 
 /// The character that stands for a byte in byte-level BPE: itself where it can be seen, else one from U+0100 on.

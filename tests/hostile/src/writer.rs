@@ -297,3 +297,10 @@ pub fn i32s(numbers: &[i32]) -> Encoded {
     let numbers: Vec<_> = numbers.iter().map(|n| n.to_le_bytes().to_vec()).collect();
     (9, array(5, &numbers))
 }
+
+/// An array of `f32`.
+#[must_use]
+pub fn f32s(numbers: &[f32]) -> Encoded {
+    let numbers: Vec<_> = numbers.iter().map(|n| n.to_le_bytes().to_vec()).collect();
+    (9, array(6, &numbers))
+}

@@ -8,6 +8,7 @@ mod terminal;
 
 use guild::{Ended, Folder};
 use guild_hostile::cases::{Case, Stage, all};
+use guild_hostile::tiny;
 use std::collections::BTreeSet;
 
 #[test]
@@ -19,20 +20,15 @@ fn there_are_enough_cases_and_each_has_its_own_name() {
 }
 
 #[test]
-fn the_sound_model_is_served() {
-    let folder = Folder::of(&[(
-        "model.gguf".into(),
-        guild_hostile::tiny::qwen35moe().bytes(),
-    )]);
-    for command in [INSPECT, PLAN, RUN_IDS, RUN_TEXT] {
-        let ended = folder.guild(command);
-        assert_eq!(
-            ended.exit,
-            Some(0),
-            "{command:?}: {}{}",
-            ended.stdout,
-            ended.stderr
-        );
+fn the_sound_models_are_served() {
+    for model in [tiny::qwen35moe(), tiny::sentencepiece()] {
+        let folder = Folder::of(&[("model.gguf".into(), model.bytes())]);
+        for command in [INSPECT, PLAN, RUN_IDS, RUN_TEXT] {
+            let ended = folder.guild(command);
+            let said = format!("{}{}", ended.stdout, ended.stderr);
+            assert_eq!(ended.exit, Some(0), "{command:?}: {said}");
+            assert!(!said.contains("can't use it"), "{said}");
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Vocabularies that contradict themselves. Such a model can be listed and run on token ids.
 
 use super::{Case, Stage, Table};
-use crate::writer::{Encoded, i32, i32s, text, texts, u32};
+use crate::tiny;
+use crate::writer::{Encoded, f32s, i32, i32s, string, text, texts, u32};
 
 /// Every case of this kind.
 pub(super) fn cases() -> Vec<Case> {
@@ -10,6 +11,7 @@ pub(super) fn cases() -> Vec<Case> {
     vocabulary(&mut table);
     merges(&mut table);
     kinds_of_tokenizer(&mut table);
+    sentencepiece(&mut table);
     table.cases
 }
 
@@ -130,4 +132,58 @@ fn kinds_of_tokenizer(table: &mut Table) {
             model.set(&key, text("nonesuch"));
         });
     }
+}
+
+fn sentencepiece(table: &mut Table) {
+    let mut set = |name: &str, key: &str, value: Encoded, says: &[&str]| {
+        let key = format!("tokenizer.ggml.{key}");
+        table.damaged(name, says, move |model| {
+            *model = tiny::sentencepiece();
+            model.set(&key, value.clone());
+        });
+    };
+    set(
+        "scores of too few tokens",
+        "scores",
+        f32s(&[0.0; 259]),
+        &["260", "259"],
+    );
+    let mut scores = [0.0; 260];
+    scores[41] = f32::NAN;
+    set(
+        "a score that is not a number",
+        "scores",
+        f32s(&scores),
+        &["41"],
+    );
+    set(
+        "scores that are texts",
+        "scores",
+        texts(&["1"; 260]),
+        &["score"],
+    );
+    let mut kinds = [6; 260];
+    kinds[..3].copy_from_slice(&[2, 3, 3]);
+    set(
+        "a byte token that is no byte",
+        "token_type",
+        i32s(&kinds),
+        &["259"],
+    );
+    set(
+        "bos beyond a SentencePiece vocabulary",
+        "bos_token_id",
+        u32(260),
+        &["bos_token_id", "260"],
+    );
+    let long = vec![string(&"x".repeat(5000)); 1];
+    let long = (
+        9,
+        crate::writer::array(8, &[long, vec![string("y"); 259]].concat()),
+    );
+    set("a token of 5,000 bytes", "tokens", long, &["5000"]);
+    table.damaged("no scores", &["tokenizer.ggml.scores"], |model| {
+        *model = tiny::sentencepiece();
+        model.remove("tokenizer.ggml.scores");
+    });
 }
