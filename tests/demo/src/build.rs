@@ -57,24 +57,24 @@ pub fn binaries(root: &Path, profile: Profile) -> Result<PathBuf, DemoError> {
 
 /// Builds the `guild` binary.
 pub fn host(root: &Path, profile: Profile) -> Result<(), DemoError> {
-    cargo_build(root, "guild-cli", profile)
+    match profile {
+        Profile::Release => cargo_build(root, profile, &["--package", "guild-cli"]),
+        // Dependencies have the features that `cargo test --workspace` gives them, and aren't built twice.
+        Profile::Dev => cargo_build(root, profile, &["--workspace", "--bin", "guild"]),
+    }
 }
 
 /// Builds one plugin's library.
 pub fn plugin(root: &Path, member: &str, profile: Profile) -> Result<(), DemoError> {
-    cargo_build(root, member, profile)
+    cargo_build(root, profile, &["--package", member])
 }
 
-fn cargo_build(root: &Path, member: &str, profile: Profile) -> Result<(), DemoError> {
+fn cargo_build(root: &Path, profile: Profile, what: &[&str]) -> Result<(), DemoError> {
     let mut command = Command::new(cargo());
-    command.current_dir(root).args([
-        "build",
-        "--quiet",
-        "--profile",
-        profile.name(),
-        "--package",
-        member,
-    ]);
+    command
+        .current_dir(root)
+        .args(["build", "--quiet", "--profile", profile.name()])
+        .args(what);
     run(&mut command).map(|_| ())
 }
 
