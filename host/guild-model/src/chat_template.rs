@@ -107,13 +107,9 @@ impl ChatTemplate {
         source: &str,
         special: Vec<(&'static str, String)>,
     ) -> Result<Self, ChatTemplateError> {
-        if source.len() > limits::TEMPLATE_BYTES_MAX {
-            return Err(ChatTemplateError::TooLong {
-                bytes: source.len(),
-                limit: limits::TEMPLATE_BYTES_MAX,
-            });
-        }
+        check_length(source)?;
         let prepared = rewrite::prepare(source)?;
+        check_length(&prepared)?;
         let environment = stack::run(|| -> Result<_, minijinja::Error> {
             let mut environment = environment::new()?;
             environment.add_template_owned(NAME, prepared)?;
@@ -181,6 +177,17 @@ impl std::fmt::Debug for ChatTemplate {
             .field("special", &self.special)
             .finish_non_exhaustive()
     }
+}
+
+/// Refuses a source that is too long for the engine.
+fn check_length(source: &str) -> Result<(), ChatTemplateError> {
+    if source.len() <= limits::TEMPLATE_BYTES_MAX {
+        return Ok(());
+    }
+    Err(ChatTemplateError::TooLong {
+        bytes: source.len(),
+        limit: limits::TEMPLATE_BYTES_MAX,
+    })
 }
 
 /// Names of the variants that a file has beside its main template.
