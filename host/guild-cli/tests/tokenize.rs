@@ -110,7 +110,7 @@ fn pieces_are_one_a_line_and_bytes_in_json() {
     let pieces = answer["pieces"].as_array().unwrap();
     assert_eq!(answer["count"], pieces.len());
     assert_eq!(answer["ids"].as_array().unwrap().len(), pieces.len());
-    assert_eq!(pieces[0], serde_json::json!({"text": "a"}));
+    assert_eq!(pieces[0], "a");
     assert!(pieces[1]["bytes"].is_string(), "{answer}");
     assert!(answer.get("text").is_none());
     let ids: Vec<u32> = serde_json::from_value(answer["ids"].clone()).unwrap();

@@ -26,8 +26,11 @@ pub fn run(args: &TokenizeArgs, output: Output) -> Outcome<()> {
         Some(ids) => Some(tokenizer.decode(ids, control(args))?),
         None => None,
     };
-    print(args, &ids, &pieces, text.as_deref(), output)?;
-    output.object(object(&ids, &pieces, text))
+    if output.json {
+        output.object(object(&ids, &pieces, text))
+    } else {
+        print(args, &ids, &pieces, text.as_deref(), output)
+    }
 }
 
 /// The ids of the text that the arguments name, with the tokens that go around it.
@@ -95,13 +98,11 @@ fn shown(piece: &[u8]) -> String {
 
 /// The JSON object (`schemas/cli/tokenize.v1.schema.json`).
 fn object(ids: &[u32], pieces: &[&[u8]], text: Option<String>) -> Value {
-    let pieces: Vec<Value> = pieces
-        .iter()
-        .map(|piece| match std::str::from_utf8(piece) {
-            Ok(text) => json!({ "text": text }),
-            Err(_) => json!({ "bytes": STANDARD.encode(piece) }),
-        })
-        .collect();
+    let piece = |piece: &&[u8]| match std::str::from_utf8(piece) {
+        Ok(text) => Value::from(text),
+        Err(_) => json!({ "bytes": STANDARD.encode(piece) }),
+    };
+    let pieces: Vec<Value> = pieces.iter().map(piece).collect();
     let mut object = json!({ "count": ids.len(), "ids": ids, "pieces": pieces });
     if let Some(text) = text {
         object["text"] = text.into();
