@@ -99,7 +99,7 @@ fn operations_are_timed_apart_from_the_rates() {
         );
         assert_eq!(
             embedding["provider"]["package"]["id"],
-            "org.guild.kernels.cpu"
+            "builtin.org.guild.kernels.cpu"
         );
         let shares = operations.iter().map(|one| one["share"].as_f64().unwrap());
         assert!((shares.sum::<f64>() - 1.0).abs() < 1e-9);
@@ -108,7 +108,7 @@ fn operations_are_timed_apart_from_the_rates() {
     let packages = answer["packages"].as_array().unwrap();
     let cpu = packages
         .iter()
-        .find(|one| one["id"] == "org.guild.kernels.cpu")
+        .find(|one| one["id"] == "builtin.org.guild.kernels.cpu")
         .unwrap();
     let operations = cpu["operations"].as_array().unwrap();
     let embedding = operations
