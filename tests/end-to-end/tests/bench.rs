@@ -173,7 +173,7 @@ fn tables_come_as_text_markdown_and_values() {
     assert!(
         embedding
             .unwrap()
-            .starts_with("pp4,0,prefill,guild.core.embedding@1,cpu.")
+            .starts_with("pp4,0,512,prefill,guild.core.embedding@1,cpu.")
     );
 }
 

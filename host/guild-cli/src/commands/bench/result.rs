@@ -43,9 +43,10 @@ const COLUMNS: [Column; 10] = [
     right("weights GB/s", 12),
 ];
 
-const OPERATION_COLUMNS: [Column; 10] = [
+const OPERATION_COLUMNS: [Column; 11] = [
     left("test", 14),
     right("depth", 7),
+    right("batch", 6),
     left("phase", 8),
     left("operation", 32),
     left("implementation", 28),
@@ -110,6 +111,7 @@ impl CaseResult {
             let cells = [
                 self.test.clone(),
                 self.depth.to_string(),
+                self.batch.to_string(),
                 row.phase.name().to_owned(),
                 row.time.operation.clone(),
                 row.time.provider.implementation.clone(),
