@@ -6,6 +6,7 @@
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
+use std::sync::OnceLock;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
@@ -14,9 +15,32 @@ use crate::error::GraphError;
 /// Alignment of every arena and of every value in it, in bytes.
 pub(crate) const ALIGNMENT_BYTES: u64 = 64;
 
+/// Bytes of a page, as the kernel told this process in its auxiliary vector; 4096 where it can't be read.
+///
+/// `rustix::param::page_size` would do, but it ends the process under valgrind, which hides what it
+/// looks at.
+fn page_bytes() -> usize {
+    static PAGE_BYTES: OnceLock<usize> = OnceLock::new();
+    *PAGE_BYTES.get_or_init(|| {
+        let vector = std::fs::read("/proc/self/auxv").unwrap_or_default();
+        page_bytes_in(&vector).unwrap_or(4096)
+    })
+}
+
+/// The page size in an auxiliary vector: pairs of a key and a value, each as long as an address.
+fn page_bytes_in(vector: &[u8]) -> Option<usize> {
+    const AT_PAGESZ: usize = 6;
+    let number = |bytes: &[u8]| bytes.try_into().ok().map(usize::from_ne_bytes);
+    let pairs = vector.chunks_exact(2 * size_of::<usize>());
+    let mut pairs = pairs.map(|pair| pair.split_at(size_of::<usize>()));
+    let found = pairs.find(|(key, _)| number(key) == Some(AT_PAGESZ));
+    let bytes = found.and_then(|(_, value)| number(value));
+    bytes.filter(|bytes| bytes.is_power_of_two() && *bytes >= 4096)
+}
+
 /// Bytes that a buffer of `bytes` takes from the system: whole pages, at least one.
 pub(crate) fn reserved_bytes(bytes: u64) -> u64 {
-    let page_bytes = rustix::param::page_size() as u64;
+    let page_bytes = page_bytes() as u64;
     let pages = bytes.max(1).checked_next_multiple_of(page_bytes);
     pages.unwrap_or(u64::MAX)
 }
@@ -61,7 +85,7 @@ impl AlignedBuffer {
 
     /// Writes to every page, so that all of its memory is spent now. What it holds stays.
     pub(crate) fn touch(&mut self) {
-        for offset in (0..self.mapped).step_by(rustix::param::page_size()) {
+        for offset in (0..self.mapped).step_by(page_bytes()) {
             // SAFETY: the offset lies inside the mapping, and `&mut self` excludes other access.
             unsafe {
                 let byte = self.data.as_ptr().add(offset);
@@ -209,8 +233,24 @@ mod tests {
     }
 
     #[test]
+    fn the_page_size_is_read_from_the_auxiliary_vector() {
+        assert_eq!(page_bytes(), rustix::param::page_size());
+        let vector = |pairs: &[[usize; 2]]| -> Vec<u8> {
+            let numbers = pairs.as_flattened().iter();
+            numbers.flat_map(|number| number.to_ne_bytes()).collect()
+        };
+        assert_eq!(
+            page_bytes_in(&vector(&[[3, 6], [6, 65_536], [0, 0]])),
+            Some(65_536)
+        );
+        assert_eq!(page_bytes_in(&vector(&[[6, 3], [0, 0]])), None);
+        assert_eq!(page_bytes_in(&vector(&[[3, 6]])), None);
+        assert_eq!(page_bytes_in(&[6, 0, 0]), None);
+    }
+
+    #[test]
     fn whole_pages_are_reserved_and_touching_keeps_the_contents() {
-        let page_bytes = rustix::param::page_size() as u64;
+        let page_bytes = page_bytes() as u64;
         assert_eq!(reserved_bytes(0), page_bytes);
         assert_eq!(reserved_bytes(page_bytes), page_bytes);
         assert_eq!(reserved_bytes(page_bytes + 1), 2 * page_bytes);
