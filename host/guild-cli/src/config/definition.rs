@@ -1,8 +1,9 @@
 //! What can be set: the long options of the command line's definition.
 
+use crate::args::{ModelArgs, PackageArgs, PassArgs};
 use crate::config::variables;
 use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, Command};
+use clap::{Arg, ArgAction, Args, Command, Id};
 use std::any::TypeId;
 use std::path::PathBuf;
 
@@ -12,10 +13,6 @@ pub const CONFIG: &str = "config";
 pub const NO_CONFIG: &str = "no-config";
 /// The table of the options that every command on a model has.
 const MODEL_TABLE: &str = "model";
-/// The groups that clap's derive makes of [`crate::args::ModelArgs`] and what belongs to it.
-const MODEL_GROUPS: [&str; 4] = ["ModelArgs", "MemoryArgs", PACKAGE_GROUP, "PassArgs"];
-/// The group of [`crate::args::PackageArgs`].
-const PACKAGE_GROUP: &str = "PackageArgs";
 /// Commands below this one work on the store and the trusted keys.
 const STORE_COMMAND: &str = "kernel";
 
@@ -168,12 +165,9 @@ pub fn join(path: &str, name: &str) -> String {
 }
 
 fn collect(command: &Command, path: &str, options: &mut Vec<SettableOption>) {
-    let members = |groups: &[&str]| -> Vec<clap::Id> {
-        let found = command.get_groups();
-        let found = found.filter(|group| groups.iter().any(|name| group.get_id() == name));
-        found.flat_map(|group| group.get_args().cloned()).collect()
-    };
-    let (model, packages) = (members(&MODEL_GROUPS), members(&[PACKAGE_GROUP]));
+    let mut model = members::<ModelArgs>(command);
+    model.extend(members::<PassArgs>(command));
+    let packages = members::<PackageArgs>(command);
     for argument in command.get_arguments() {
         let belongs = Belongs {
             to_model: model.contains(argument.get_id()),
@@ -184,6 +178,18 @@ fn collect(command: &Command, path: &str, options: &mut Vec<SettableOption>) {
     for below in command.get_subcommands() {
         collect(below, &join(path, below.get_name()), options);
     }
+}
+
+/// The arguments that a command has from the struct `A`, those of structs inside it too; none where it
+/// hasn't `A`.
+fn members<A: Args>(command: &Command) -> Vec<Id> {
+    let group = A::group_id();
+    let mut groups = command.get_groups();
+    if !groups.any(|found| Some(found.get_id()) == group.as_ref()) {
+        return Vec::new();
+    }
+    let alone = A::augment_args(Command::new("alone"));
+    alone.get_arguments().map(|a| a.get_id().clone()).collect()
 }
 
 /// The groups that an argument is in.
