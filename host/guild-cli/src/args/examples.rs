@@ -18,6 +18,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "guild run model.gguf -p \"The capital of France is\" -n 8",
             "guild run model.gguf -p \"Once upon a time\" --temp 0.8 --seed 7",
+            "guild run model.gguf --chat --system \"Answer in one sentence.\"",
             "guild run model.gguf --prompt-ids 1,2,3 --json",
         ],
     ),
@@ -42,6 +43,21 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "plan",
         &["guild plan model.gguf", "guild plan model.gguf -c 8192"],
+    ),
+    (
+        "perplexity",
+        &["guild perplexity model.gguf -f text.txt --chunks 8"],
+    ),
+    (
+        "tokenize",
+        &[
+            "guild tokenize model.gguf \"Hello, world\"",
+            "guild tokenize model.gguf --ids 1,2,3",
+        ],
+    ),
+    (
+        "template",
+        &["guild template model.gguf --messages messages.json"],
     ),
     (
         "kernel keygen",
