@@ -51,7 +51,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "tokenize",
         &[
-            "guild tokenize model.gguf \"Hello, world\"",
+            "guild tokenize model.gguf -p \"Hello, world\"",
             "guild tokenize model.gguf --ids 1,2,3",
         ],
     ),
