@@ -119,6 +119,7 @@ impl GraphError {
             },
             Self::Provider(failure) => match failure.status {
                 GUILD_STATUS_ERR_NOMEM_HOST => ErrorCode::Resource,
+                _ if is_about_weights(failure.call, &failure.status) => ErrorCode::Damaged,
                 _ => ErrorCode::Incompatible,
             },
             Self::WeightBytes { .. } => ErrorCode::Damaged,
@@ -166,9 +167,10 @@ pub struct MissingProvider {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{} of package {} failed at {operation}, node {node:?}, layer {layer}: `{call}` gave status {status}: {text}. \
-     Install another release of the package",
+     {}",
     provider.implementation,
-    provider.package
+    provider.package,
+    advice(call, status)
 )]
 pub struct ProviderFailure {
     /// The provider.
@@ -185,6 +187,20 @@ pub struct ProviderFailure {
     pub status: guild_status,
     /// The provider's own text, or what its answer lacks.
     pub text: String,
+}
+
+/// Whether a provider that had agreed to shapes, formats and parameters found that a weight holds what
+/// its operation can't take: then the model file is at fault.
+fn is_about_weights(call: &str, status: &guild_status) -> bool {
+    call == "create" && *status == GUILD_STATUS_ERR_INVALID
+}
+
+fn advice(call: &str, status: &guild_status) -> &'static str {
+    if is_about_weights(call, status) {
+        "Download or convert the model again"
+    } else {
+        "Install another release of the package"
+    }
 }
 
 /// The exit codes that this crate's errors lead to (`docs/cli.md` has all codes).

@@ -127,7 +127,10 @@ fn the_sample_and_its_harmless_variants_are_described() {
     taken(|sample| sample.set("expert_count", u32(0)));
     taken(|sample| sample.set("attention.causal", boolean(true)));
     taken(|sample| sample.tensor("output.weight", &[10, 16]));
-    taken(|sample| sample.tensor("rope_freqs.weight", &[2]));
+    taken(|sample| {
+        let factors = [1.0f32, 32.0].map(f32::to_le_bytes).concat();
+        sample.0.tensor("rope_freqs.weight", &[2], 0, factors);
+    });
     taken(|sample| {
         sample.remove("attention.head_count_kv");
         for layer in 0..2 {
@@ -302,6 +305,16 @@ fn every_tensor_of_another_shape_is_named_with_both_shapes() {
         let change = |sample: &mut Sample| sample.tensor(name, axes);
         runner.refused(DAMAGED, &[name, wanted], change);
     }
+}
+
+/// Its values are the kernel's to see: the runner sees no weights.
+#[test]
+fn a_frequency_factor_that_is_none_is_the_files_fault() {
+    let runner = Runner::new();
+    let parts = ["attn_q_rope", "a frequency factor isn't finite", "convert"];
+    runner.refused(DAMAGED, &parts, |sample| {
+        sample.tensor("rope_freqs.weight", &[2]);
+    });
 }
 
 #[test]
