@@ -14,10 +14,23 @@ fn figures(model: &Path) -> Option<Value> {
     models.iter().find(|entry| entry["model"] == *name).cloned()
 }
 
-/// Evaluates the first `chunks` windows and returns the greatest relative deviation after a window.
-fn deviation(site: &Site, model: &Path, chunks: usize) -> f64 {
-    let theirs = figures(model).unwrap();
-    let (text, chunks_text) = (file(TEXT), chunks.to_string());
+/// Which of llama.cpp's two runs to compare with.
+#[derive(Clone, Copy)]
+enum Run {
+    /// The file, with activations rounded to the weights' kind.
+    AsItIs,
+    /// The same weights as F32, with no rounding of activations.
+    WidenedToF32,
+}
+
+/// Evaluates the first `chunks` windows and returns the relative deviation after the last one.
+fn deviation(site: &Site, model: &Path, chunks: usize, run: Run) -> f64 {
+    let run = match run {
+        Run::AsItIs => "as_it_is",
+        Run::WidenedToF32 => "widened_to_f32",
+    };
+    let theirs = &figures(model).unwrap()[run]["running"][chunks - 1];
+    let (text, count) = (file(TEXT), chunks.to_string());
     let model = model.to_string_lossy();
     let line = [
         "perplexity",
@@ -25,50 +38,49 @@ fn deviation(site: &Site, model: &Path, chunks: usize) -> f64 {
         "-f",
         &text,
         "--chunks",
-        &chunks_text,
+        &count,
         "--kv",
         "f32",
     ];
     let ours = site.guild.json(&line).unwrap();
-    let running = ours["running"].as_array().unwrap();
-    assert_eq!(running.len(), chunks);
+    assert_eq!(ours["running"].as_array().unwrap().len(), chunks);
     assert_eq!(ours["tokens_scored"], 255 * chunks);
-    let pairs = running.iter().zip(theirs["running"].as_array().unwrap());
-    let deviation = pairs.map(|(ours, theirs)| {
-        let theirs = theirs.as_f64().unwrap();
-        (ours.as_f64().unwrap() - theirs).abs() / theirs
-    });
-    let worst = deviation.fold(0.0, f64::max);
+    let (ours, theirs) = (ours["perplexity"].as_f64(), theirs.as_f64().unwrap());
+    let deviation = ours.unwrap() / theirs - 1.0;
     eprintln!(
-        "{model}: {} after {chunks} windows, off by {worst:.2e}",
-        ours["perplexity"]
+        "{model}: {ours:?} against {theirs}, {:+.4} %",
+        deviation * 100.0
     );
-    worst
+    deviation.abs()
 }
 
+/// guild multiplies BF16 weights with f32 activations, so it agrees with llama.cpp's f32 run.
 #[test]
 fn the_bf16_model_has_the_perplexity_that_llama_cpp_finds() {
     let site = Site::with(&[CPU, QWEN]);
     let model = file(SMALL_BF16);
-    assert!(deviation(&site, Path::new(&model), 4) <= 1e-3);
+    assert!(deviation(&site, Path::new(&model), 4, Run::WidenedToF32) <= 2e-5);
 }
 
+/// Both round activations, each its own way. A model of random weights is so far from certain that one
+/// window's perplexity moves by 1.9 % (standard deviation); over thirty windows that is 0.34 %.
 #[test]
-fn the_quantised_model_has_the_perplexity_that_llama_cpp_finds() {
+fn the_quantised_model_agrees_within_the_noise_of_rounding() {
     let site = Site::with(&[CPU, QWEN]);
     let model = file(TINY_Q4_K_M);
-    assert!(deviation(&site, Path::new(&model), 4) <= 1e-3);
+    assert!(deviation(&site, Path::new(&model), 30, Run::AsItIs) <= 1e-2);
 }
 
+/// As above, but one window moves by 0.5 %, and seventeen by 0.12 %.
 #[test]
-fn a_real_model_has_the_perplexity_that_llama_cpp_finds() {
+fn a_real_model_agrees_within_the_noise_of_rounding() {
     let variable = "GUILD_TEST_SMOLLM2";
     let Some(model) = std::env::var_os(variable) else {
         eprintln!("skipped: {variable} names no SmolLM2-135M-Instruct.Q4_1.gguf");
         return;
     };
     let site = Site::new();
-    assert!(deviation(&site, Path::new(&model), 2) <= 1e-3);
+    assert!(deviation(&site, Path::new(&model), 17, Run::AsItIs) <= 2e-3);
 }
 
 /// What `guild` says for a text file with these bytes, and its exit code.
