@@ -67,9 +67,11 @@ impl Template {
 
 impl From<ChatTemplateError> for Failure {
     fn from(error: ChatTemplateError) -> Failure {
+        use ChatTemplateError as E;
         let exit = match (&error, error.code()) {
             (_, Some(code)) => Exit::from_number(code.exit()),
-            (ChatTemplateError::Internal { .. }, None) => Exit::Internal,
+            (E::Internal { .. }, None) => Exit::Internal,
+            (E::Missing | E::UnknownVariant { .. }, None) => Exit::NotFound,
             (_, None) => Exit::Usage,
         };
         Failure::new(exit, error.to_string())

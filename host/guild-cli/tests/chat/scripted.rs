@@ -146,7 +146,7 @@ fn template_options_without_chat_and_a_model_without_template_are_refused() {
         .guild(&["run", MODEL, "--chat", "-p", "a"])
         .output()
         .unwrap();
-    assert_eq!(output.status.code(), Some(4));
+    assert_eq!(output.status.code(), Some(33));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--chat-template"));
 }
 

@@ -81,11 +81,11 @@ pub enum ChatTemplateError {
 }
 
 impl ChatTemplateError {
-    /// The stable code that a command exits with; `None` where the conversation or an argument is at fault, or guild.
+    /// The stable code of a fault in the file or the template; `None` where something isn't there, or the conversation or
+    /// guild is at fault.
     #[must_use]
     pub const fn code(&self) -> Option<ErrorCode> {
         match self {
-            Self::Missing => Some(ErrorCode::Unsupported),
             Self::Model(error) => Some(error.code()),
             Self::TooLong { .. }
             | Self::Syntax { .. }
