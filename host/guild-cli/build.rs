@@ -6,12 +6,12 @@ use std::process::Command;
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     let target = std::env::var("TARGET").unwrap_or_default();
-    println!("cargo:rustc-env=GUILD_BUILD_TARGET={target}");
+    println!("cargo:rustc-env=BUILD_TARGET={target}");
     // Outside of a repository, or without git, the program just doesn't know its commit.
     let Some(commit) = git(&["rev-parse", "--short=12", "HEAD"]) else {
         return;
     };
-    println!("cargo:rustc-env=GUILD_BUILD_COMMIT={commit}");
+    println!("cargo:rustc-env=BUILD_COMMIT={commit}");
     // HEAD's log grows with every commit and checkout.
     for file in ["HEAD", "logs/HEAD"] {
         if let Some(path) = git(&["rev-parse", "--git-path", file])

@@ -102,7 +102,6 @@ fn apply(command: Command, path: &str, settings: &Settings) -> Command {
                     .collect();
                 argument
                     .required(false)
-                    .hide_default_value(is_flag)
                     .default_values(setting.given())
                     .default_value_ifs(given)
             }

@@ -26,7 +26,9 @@ pub fn start(args: &GlobalArgs) -> Outcome<()> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)
-        .with_ansi(colours);
+        .with_ansi(colours)
+        // A line that can't be written has no reader; saying so there too would end the program.
+        .log_internal_errors(false);
     // A second start, as in tests, keeps the first one's settings.
     let _ = match (args.log_format, &args.log_file) {
         (LogFormat::Json, _) => lines.json().try_init(),

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 /// The version of the release.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The commit that the build's folder had checked out; absent outside of a repository.
-pub const COMMIT: Option<&str> = option_env!("GUILD_BUILD_COMMIT");
+pub const COMMIT: Option<&str> = option_env!("BUILD_COMMIT");
 /// The target that the build is for.
-pub const TARGET: &str = env!("GUILD_BUILD_TARGET");
+pub const TARGET: &str = env!("BUILD_TARGET");
 
 /// The least and the greatest ABI version that packages may need.
 #[must_use]

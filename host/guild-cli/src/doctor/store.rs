@@ -11,7 +11,6 @@ use guild_loader::{LoadedPackages, RegisteredOperation, load_builtins, load_enab
 use guild_package::store::LeaseNote;
 use guild_package::{ListedPackage, Store};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -202,7 +201,7 @@ fn row(listed: &ListedPackage) -> Value {
     })
 }
 
-/// That every package loads, and which instruction sets its kernels chose on this machine.
+/// That every package loads, and which instruction set the CPU kernels choose on this machine.
 fn loading(loaded: &LoadedPackages) -> Check {
     let registry = loaded.registry();
     let packages: Vec<Value> = registry
@@ -211,30 +210,24 @@ fn loading(loaded: &LoadedPackages) -> Check {
             let identity = &package.identity;
             let of_package =
                 |operation: &&RegisteredOperation| operation.package.as_ref() == identity.as_ref();
-            let operations: Vec<_> = registry.all_operations().filter(of_package).collect();
             json!({
                 "package": identity.label(),
-                "operations": operations.len(),
-                "instruction_sets": instruction_sets(&operations),
+                "operations": registry.all_operations().filter(of_package).count(),
             })
         })
         .collect();
-    let sets: BTreeSet<String> = packages
-        .iter()
-        .filter_map(|package| package["instruction_sets"].as_array())
-        .flatten()
-        .filter_map(|set| set.as_str().map(str::to_owned))
-        .collect();
     let left_out: Vec<_> = loaded.left_out().iter().map(|left| &left.id).collect();
+    let chosen = builtins::instruction_set();
     let finding = format!(
-        "{} load; kernels chose {}",
+        "{} load; CPU kernels choose {}",
         count(packages.len(), "package"),
-        match sets.is_empty() {
-            true => "nothing to choose".to_owned(),
-            false => sets.into_iter().collect::<Vec<_>>().join(" "),
-        }
+        chosen.unwrap_or("nothing: none is built in"),
     );
-    let details = json!({ "packages": packages, "left_out": left_out });
+    let details = json!({
+        "packages": packages,
+        "left_out": left_out,
+        "instruction_set": chosen,
+    });
     let check = Check::ok("loading", finding, details);
     match registry.all_operations().next() {
         Some(_) => check,
@@ -243,17 +236,4 @@ fn loading(loaded: &LoadedPackages) -> Check {
             "guild kernel install BUNDLE",
         ),
     }
-}
-
-/// The last part of implementation names, which names the instruction set; the highest-ranked
-/// implementation of an operation counts.
-fn instruction_sets(operations: &[&RegisteredOperation]) -> BTreeSet<String> {
-    // They come best first.
-    let best = |name: &str| operations.iter().find(|operation| operation.name == name);
-    let names: BTreeSet<&str> = operations.iter().map(|o| o.name.as_str()).collect();
-    let set = |name: &&str| {
-        let implementation = &best(name)?.implementation;
-        Some(implementation.rsplit_once('.')?.1.to_owned())
-    };
-    names.iter().filter_map(set).collect()
 }

@@ -30,6 +30,21 @@ pub fn every_builtin() -> LoadOptions {
     }
 }
 
+/// The instruction set that the built-in CPU kernels choose here; none where they aren't built in. A
+/// variable that names a set that the machine lacks keeps the package from loading.
+#[must_use]
+pub fn instruction_set() -> Option<&'static str> {
+    #[cfg(feature = "builtin-cpu")]
+    {
+        use guild_plugin_cpu::detect::{Detected, FORCE_VARIABLE, IsaName};
+        let forced = std::env::var(FORCE_VARIABLE).ok();
+        let forced = forced.and_then(|name| IsaName::parse(&name));
+        Some(forced.unwrap_or_else(|| Detected::new().best()).text())
+    }
+    #[cfg(not(feature = "builtin-cpu"))]
+    None
+}
+
 /// The plugins that Cargo features linked in.
 fn linked() -> Vec<Builtin> {
     vec![
