@@ -188,7 +188,10 @@ fn nothing_to_measure_and_too_few_positions_are_refused() {
         assert!(message.contains(part), "{message}");
     };
     refused(&["-p", "0", "-n", "0"], "nothing to measure");
-    refused(&["-p", "8", "-d", "5", "-c", "12"], "needs 13 positions");
+    refused(
+        &["-p", "8", "-n", "0", "-d", "5", "-c", "12"],
+        "needs 13 positions",
+    );
     refused(&["--pg", "8"], "two numbers");
     refused(&["-b", "0"], "0");
 }
