@@ -42,7 +42,9 @@ pub fn instruction_set() -> Option<&'static str> {
         Some(forced.unwrap_or_else(|| Detected::new().best()).text())
     }
     #[cfg(not(feature = "builtin-cpu"))]
-    None
+    {
+        None
+    }
 }
 
 /// The plugins that Cargo features linked in.
