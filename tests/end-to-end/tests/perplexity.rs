@@ -83,14 +83,14 @@ fn a_real_model_agrees_within_the_noise_of_rounding() {
     assert!(deviation(&site, Path::new(&model), 17, Run::AsItIs) <= 2e-3);
 }
 
-/// What `guild` says for a text file with these bytes, and its exit code.
+/// The exit code for a text file with these bytes, and the failure's object.
 fn failure(site: &Site, bytes: &[u8], more: &[&str]) -> (i32, String) {
     let text = site.path("text.txt").to_string_lossy().into_owned();
     std::fs::write(&text, bytes).unwrap();
     let model = file(SMALL_BF16);
     let line = [&["perplexity", &model, "-f", &text], more].concat();
     let output = site.output(&line);
-    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    let words = String::from_utf8_lossy(&output.stdout).into_owned();
     (output.status.code().unwrap(), words)
 }
 
