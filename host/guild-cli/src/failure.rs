@@ -122,6 +122,7 @@ impl From<guild_engine::EngineError> for Failure {
             E::ContextFull { .. } | E::TokenOutOfRange { .. } => Exit::Usage,
             E::SamplingParameter { .. } | E::BiasToken { .. } => Exit::Usage,
             E::BiasTwice { .. } | E::NoCandidate => Exit::Usage,
+            E::VocabularyTooLarge { .. } => Exit::Unsupported,
             E::LogitNotFinite { .. } => Exit::Damaged,
             _ => Exit::Internal,
         };

@@ -77,6 +77,17 @@ pub enum EngineError {
         /// The token.
         token: u32,
     },
+    /// More tokens than a sampler's sums can hold.
+    #[error(
+        "the vocabulary has {vocabulary} tokens; at most {limit} can be sampled from: the model isn't one \
+         that guild can run"
+    )]
+    VocabularyTooLarge {
+        /// Tokens of the vocabulary.
+        vocabulary: usize,
+        /// The most that a sampler takes.
+        limit: usize,
+    },
     /// Logit biases forbid every token.
     #[error("every token is forbidden; lift a logit-bias of -inf")]
     NoCandidate,

@@ -50,14 +50,15 @@ impl Sampler {
     ///
     /// # Errors
     /// [`EngineError::SamplingParameter`] names a parameter outside its range;
+    /// [`EngineError::VocabularyTooLarge`] a vocabulary of more than 2^23 tokens;
     /// [`EngineError::BiasToken`] and [`EngineError::BiasTwice`] a bias on a token that isn't there, or
     /// on one that has one already.
-    pub fn new(sampling: Sampling, vocabulary: usize) -> Result<Sampler, EngineError> {
+    pub fn new(mut sampling: Sampling, vocabulary: usize) -> Result<Sampler, EngineError> {
         sampling.check()?;
         sampling.check_tokens(vocabulary)?;
-        let biases = Biases::new(&sampling.logit_bias);
+        let biases = Biases::new(std::mem::take(&mut sampling.logit_bias));
         let penalties = Penalties::new(&sampling, vocabulary);
-        let adjusts = penalties.is_some() || !biases.is_empty();
+        let adjusts = adjusts(penalties.is_some(), !biases.is_empty());
         Ok(Sampler {
             stream: seeded(sampling.seed),
             weigher: Weigher::new(),
@@ -67,6 +68,22 @@ impl Sampler {
             penalties,
             sampling,
         })
+    }
+
+    /// Bytes that a sampler for `vocabulary` tokens allocates when it is made, exactly; it allocates no
+    /// more later. A number beyond 64 bits is the largest one. Nothing is checked: what
+    /// [`Sampler::new`] refuses has a size too.
+    #[must_use]
+    pub fn table_bytes(sampling: &Sampling, vocabulary: u64) -> u64 {
+        let tokens = usize::try_from(vocabulary).unwrap_or(usize::MAX);
+        let adjusted = match adjusts(sampling.has_penalty(), !sampling.logit_bias.is_empty()) {
+            true => vocabulary.saturating_mul(size_of::<f32>() as u64),
+            false => 0,
+        };
+        Candidates::table_bytes(sampling, tokens)
+            .saturating_add(Penalties::table_bytes(sampling, tokens))
+            .saturating_add(adjusted)
+            .saturating_add(size_of_val(sampling.logit_bias.as_slice()) as u64)
     }
 
     /// Adds tokens to the history that didn't come from [`Sampler::sample`]: a prompt's. The penalties
@@ -127,6 +144,11 @@ impl Sampler {
         let (ids, temperature) = (candidates.ids(), sampling.temperature);
         draw::from_some(logits, ids, temperature, weigher, &mut self.stream)
     }
+}
+
+/// Whether logits are changed before the stages that take tokens away.
+const fn adjusts(has_penalty: bool, has_bias: bool) -> bool {
+    has_penalty || has_bias
 }
 
 /// The stages that take tokens away.

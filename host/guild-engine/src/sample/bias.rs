@@ -3,12 +3,18 @@
 use super::parameters::LogitBias;
 
 /// Biases by token.
-pub(super) struct Biases(Vec<LogitBias>);
+pub(super) struct Biases(Box<[LogitBias]>);
 
 impl Biases {
     /// Biases that `Sampling::check` has accepted.
-    pub(super) fn new(biases: &[LogitBias]) -> Biases {
-        Biases(biases.to_vec())
+    pub(super) fn new(biases: Vec<LogitBias>) -> Biases {
+        Biases(biases.into_boxed_slice())
+    }
+
+    /// Bytes that it holds.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        size_of_val(&*self.0)
     }
 
     /// Whether there is none.
@@ -18,7 +24,7 @@ impl Biases {
 
     /// Adds each bias. A sum stays finite, except that a bias of minus infinity forbids its token.
     pub(super) fn apply(&self, logits: &mut [f32]) {
-        for LogitBias { token, bias } in &self.0 {
+        for LogitBias { token, bias } in self.0.iter() {
             if let Some(logit) = logits.get_mut(*token as usize) {
                 *logit = match *bias == f32::NEG_INFINITY {
                     true => f32::NEG_INFINITY,

@@ -17,20 +17,25 @@ const FIRST_SORTED: usize = 128;
 impl Candidates {
     /// Room for what the stages can hold.
     pub(super) fn new(sampling: &Sampling, vocabulary: usize) -> Candidates {
-        let (ids, keys) = if !sampling.has_filter() {
-            (0, 0)
-        } else if sampling.has_top_k(vocabulary) {
-            // Top-k gathers twice as many keys before it drops the worse half.
-            let kept = sampling.top_k as usize;
-            (kept, 2 * kept)
-        } else {
-            (vocabulary, vocabulary)
-        };
+        let (ids, keys) = room(sampling, vocabulary);
         Candidates {
             ids: Vec::with_capacity(ids),
             keys: Vec::with_capacity(keys),
             vocabulary,
         }
+    }
+
+    /// Bytes of the buffers that [`Candidates::new`] makes.
+    pub(super) fn table_bytes(sampling: &Sampling, vocabulary: usize) -> u64 {
+        let (ids, keys) = room(sampling, vocabulary);
+        let bytes = |count: usize, each: usize| (count as u64).saturating_mul(each as u64);
+        bytes(ids, size_of::<u32>()).saturating_add(bytes(keys, size_of::<u64>()))
+    }
+
+    /// Bytes that it holds.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        self.ids.capacity() * size_of::<u32>() + self.keys.capacity() * size_of::<u64>()
     }
 
     /// Tokens of the vocabulary.
@@ -78,6 +83,19 @@ impl Candidates {
         self.keys.extend(keys);
         let kept = ranked_prefix(&mut self.keys, |key| enough(id_of(key)));
         self.keep_keys(kept);
+    }
+}
+
+/// Ids and keys that the stages hold at most.
+fn room(sampling: &Sampling, vocabulary: usize) -> (usize, usize) {
+    if !sampling.has_filter() {
+        (0, 0)
+    } else if sampling.has_top_k(vocabulary) {
+        // Top-k gathers twice as many keys before it drops the worse half.
+        let kept = sampling.top_k as usize;
+        (kept, 2 * kept)
+    } else {
+        (vocabulary, vocabulary)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a sampler is asked to do, and the ranges of it.
 
+use super::weights::TOKENS_MAX;
 use crate::error::EngineError;
 
 /// How tokens are chosen. The default is greedy, with every stage off.
@@ -150,11 +151,17 @@ impl Sampling {
         }
     }
 
-    /// Checks the biases' tokens against a vocabulary.
+    /// Checks a vocabulary's size, and the biases' tokens against it.
     ///
     /// # Errors
-    /// [`EngineError::BiasToken`] and [`EngineError::BiasTwice`].
+    /// [`EngineError::VocabularyTooLarge`], [`EngineError::BiasToken`] and [`EngineError::BiasTwice`].
     pub(super) fn check_tokens(&self, vocabulary: usize) -> Result<(), EngineError> {
+        if vocabulary > TOKENS_MAX {
+            return Err(EngineError::VocabularyTooLarge {
+                vocabulary,
+                limit: TOKENS_MAX,
+            });
+        }
         let mut tokens: Vec<u32> = self.logit_bias.iter().map(|it| it.token).collect();
         tokens.sort_unstable();
         if let Some(token) = tokens.last().filter(|token| **token as usize >= vocabulary) {

@@ -37,6 +37,22 @@ impl Penalties {
         })
     }
 
+    /// Bytes of the tables that [`Penalties::new`] makes: the history and the counts.
+    pub(super) fn table_bytes(sampling: &Sampling, vocabulary: usize) -> u64 {
+        match sampling.has_penalty() {
+            true => (vocabulary as u64)
+                .saturating_add(sampling.repeat_last_n.into())
+                .saturating_mul(size_of::<u32>() as u64),
+            false => 0,
+        }
+    }
+
+    /// Bytes that it holds.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        (self.ring.capacity() + self.counts.capacity()) * size_of::<u32>()
+    }
+
     /// Adds a token and drops the oldest one of a full history. One outside the vocabulary is no token.
     pub(super) fn remember(&mut self, token: u32) {
         let Some(count) = self.counts.get_mut(token as usize) else {

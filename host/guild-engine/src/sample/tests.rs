@@ -454,3 +454,133 @@ fn parameters_outside_their_range_are_named() {
         assert!(error.contains(words), "{error}");
     }
 }
+
+/// What a sampler holds, from its buffers themselves.
+fn held_bytes(sampler: &Sampler) -> u64 {
+    let penalties = sampler.penalties.as_ref().map_or(0, Penalties::held_bytes);
+    let adjusted = sampler.adjusted.capacity() * size_of::<f32>();
+    let own = sampler.sampling.logit_bias.capacity() * size_of::<LogitBias>();
+    (sampler.biases.held_bytes() + penalties + sampler.candidates.held_bytes() + adjusted + own)
+        as u64
+}
+
+#[test]
+fn table_bytes_are_what_a_sampler_holds_before_and_after_it_samples() {
+    const VOCABULARY: u64 = 1000;
+    let bias = |token| LogitBias { token, bias: 1.0 };
+    let greedy = Sampling::default;
+    let cases = [
+        (greedy(), 0),
+        (
+            Sampling {
+                temperature: 1.0,
+                ..greedy()
+            },
+            0,
+        ),
+        (
+            Sampling {
+                top_k: 40,
+                ..greedy()
+            },
+            40 * 4 + 80 * 8,
+        ),
+        (
+            Sampling {
+                top_k: 1000,
+                ..greedy()
+            },
+            1000 * 12,
+        ),
+        (
+            Sampling {
+                top_p: 0.9,
+                temperature: 1.0,
+                ..greedy()
+            },
+            1000 * 12,
+        ),
+        (
+            Sampling {
+                top_k: 40,
+                min_p: 0.1,
+                min_keep: 60,
+                temperature: 1.0,
+                ..greedy()
+            },
+            800,
+        ),
+        (
+            Sampling {
+                repeat_penalty: 1.1,
+                ..greedy()
+            },
+            1064 * 4 + 1000 * 4,
+        ),
+        (
+            Sampling {
+                repeat_penalty: 1.1,
+                repeat_last_n: 0,
+                ..greedy()
+            },
+            0,
+        ),
+        (
+            Sampling {
+                logit_bias: vec![bias(1), bias(7)],
+                ..greedy()
+            },
+            4000 + 2 * 8,
+        ),
+        (
+            Sampling {
+                temperature: 0.7,
+                typical: 0.9,
+                presence_penalty: 0.5,
+                repeat_last_n: 10,
+                logit_bias: {
+                    let mut roomy = Vec::with_capacity(9);
+                    roomy.push(bias(3));
+                    roomy
+                },
+                ..greedy()
+            },
+            12_000 + 1010 * 4 + 4000 + 8,
+        ),
+    ];
+    let logits: Vec<f32> = (0..VOCABULARY)
+        .map(|i| ((i * 7919) % 1000) as f32 * 0.01)
+        .collect();
+    for (sampling, want) in cases {
+        assert_eq!(
+            Sampler::table_bytes(&sampling, VOCABULARY),
+            want,
+            "{sampling:?}"
+        );
+        let mut sampler = Sampler::new(sampling.clone(), VOCABULARY as usize).unwrap();
+        assert_eq!(held_bytes(&sampler), want, "{sampling:?}");
+        for _ in 0..20 {
+            sampler.sample(&logits).unwrap();
+        }
+        assert_eq!(held_bytes(&sampler), want, "{sampling:?}");
+    }
+    let all = Sampling {
+        top_p: 0.5,
+        repeat_penalty: 2.0,
+        ..greedy()
+    };
+    assert_eq!(Sampler::table_bytes(&all, u64::MAX), u64::MAX);
+}
+
+/// 2^24 weights of 2^40 are one more than a u64 holds.
+#[test]
+fn a_vocabulary_whose_sums_could_overflow_is_refused() {
+    let most = weights::TOKENS_MAX;
+    assert_eq!(most as u64 * weights::fixed(1.0), 1 << 63);
+    assert!(Sampler::new(Sampling::default(), most).is_ok());
+    let error = Sampler::new(Sampling::default(), most + 1).err().unwrap();
+    assert!(
+        matches!(error, EngineError::VocabularyTooLarge { vocabulary, limit } if vocabulary == most + 1 && limit == most),
+        "{error}"
+    );
+}

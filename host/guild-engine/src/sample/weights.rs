@@ -2,10 +2,13 @@
 //!
 //! Shares are summed as integers, 2^-40 being 1: no order of a sum, and so no number of threads and no
 //! way of sorting, can change a bit. A token below 2^-41 of the best one's probability weighs nothing;
-//! 2^23 tokens can be summed.
+//! [`TOKENS_MAX`] tokens can be summed.
 
 use guild_numerics::exp::exp;
 use guild_numerics::lanes::Scalar;
+
+/// Tokens whose weights can be summed: 2^23 of at most 2^40 each are 2^63. A sampler for more is refused.
+pub(super) const TOKENS_MAX: usize = 1 << 23;
 
 /// Values that are computed at once.
 const BLOCK: usize = 64;
