@@ -3,8 +3,9 @@
  * as functions. Everything here is built from runner.h and core_ops.h; nothing here is needed.
  *
  * A `guild_describe` goes through one `describe` call and remembers the first failure. After it every
- * function does nothing and returns something harmless, so that a description reads from top to bottom
- * without an `if` a line; return `d->status` at the end. The functions are `[serial]`, as `describe` is.
+ * function that takes one does nothing and returns something harmless (a value of rank 0, a number
+ * that may be divided by), so that a description reads from top to bottom without an `if` a line;
+ * return `d->status` at the end. The functions are `[serial]`, as `describe` is.
  *
  * Written by hand; the headers that it includes are generated.
  * SPDX-License-Identifier: MIT OR Apache-2.0
@@ -88,25 +89,53 @@ static inline int guild_text_is(guild_str text, const char *other)
     return text.len == strlen(other) && (text.len == 0 || memcmp(text.ptr, other, text.len) == 0);
 }
 
-/** Leaves a reason in `err` and gives `status` back. */
+/** Bytes of `text`, at most `length`, without the UTF-8 character that its end splits, if it does. */
+static inline size_t guild_whole_characters(const uint8_t *text, size_t length)
+{
+    size_t lead = length, needs;
+    while (lead > 0 && length - lead < 3 && (text[lead - 1] & 0xc0) == 0x80) {
+        lead--;
+    }
+    if (lead == 0 || text[lead - 1] < 0xc0) {
+        return length;
+    }
+    lead--;
+    needs = text[lead] >= 0xf0 ? 4 : text[lead] >= 0xe0 ? 3 : 2;
+    return length - lead < needs ? lead : length;
+}
+
+/** Bytes of `text` to print with `%.*s`: at most `most`, cut in front of a character. */
+static inline int guild_shown(guild_str text, int most)
+{
+    return text.len <= (uint64_t)most ? (int)text.len
+                                      : (int)guild_whole_characters(text.ptr, (size_t)most);
+}
+
+/** Leaves a reason in `err` and gives `status` back. Each byte that `err->len` and `err->cap` let the
+ *  caller read is written. */
 GUILD_PRINTF(3, 0)
 static inline guild_status guild_fail_v(guild_err *err, guild_status status, const char *format,
                                         va_list args)
 {
     char text[GUILD_TEXT_BYTES];
-    int whole = vsnprintf(text, sizeof text, format, args);
-    size_t fits = strlen(text);
+    size_t length, fits, cap;
     if (err == NULL) {
         return status;
     }
-    err->code = status;
-    err->len = whole > 0 ? (uint32_t)whole : 0;
-    if (fits > err->cap || err->buf == NULL) {
-        fits = err->buf == NULL ? 0 : err->cap;
+    /* What a failed vsnprintf leaves is nobody's text. */
+    if (vsnprintf(text, sizeof text, format, args) < 0) {
+        text[0] = 0;
     }
-    /* Cut in front of a character, never inside one. */
-    while (fits > 0 && ((unsigned char)text[fits] & 0xc0) == 0x80) {
-        fits--;
+    length = guild_whole_characters((const uint8_t *)text, strlen(text));
+    cap = err->buf == NULL ? 0 : err->cap;
+    fits = length;
+    err->code = status;
+    err->len = (uint32_t)length;
+    if (fits > cap) {
+        fits = guild_whole_characters((const uint8_t *)text, cap);
+        if (cap > fits) {
+            memset(err->buf + fits, 0, cap - fits);
+        }
     }
     if (fits > 0) {
         memcpy(err->buf, text, fits);
@@ -140,11 +169,12 @@ static inline void guild_refuse(guild_describe *d, guild_status status, const ch
 
 /* ---- metadata ---- */
 
-/** Values of a key: 1 for a scalar, its length for an array, 0 where it is absent. */
+/** Values of a key: 1 for a scalar, its length for an array, 0 for none or after a failure. */
 static inline uint64_t guild_key_length(const guild_describe *d, const char *key)
 {
     uint64_t length = 0;
-    if (d->model->length(d->model->ctx, guild_text(key), &length) != GUILD_STATUS_OK) {
+    if (d->status != GUILD_STATUS_OK ||
+        d->model->length(d->model->ctx, guild_text(key), &length) != GUILD_STATUS_OK) {
         return 0;
     }
     return length;
@@ -188,6 +218,9 @@ static inline uint64_t guild_read_u64(guild_describe *d, const char *key, uint64
 static inline uint64_t guild_read_u64_or(guild_describe *d, const char *key, uint64_t absent,
                                          uint64_t least, uint64_t most)
 {
+    if (d->status != GUILD_STATUS_OK) {
+        return least;
+    }
     return guild_key_length(d, key) == 0 ? absent : guild_read_u64(d, key, least, most);
 }
 
@@ -214,6 +247,9 @@ static inline double guild_read_positive(guild_describe *d, const char *key)
 /** As `guild_read_positive`, or `absent` where the key is absent. */
 static inline double guild_read_positive_or(guild_describe *d, const char *key, double absent)
 {
+    if (d->status != GUILD_STATUS_OK) {
+        return 1.0;
+    }
     return guild_key_length(d, key) == 0 ? absent : guild_read_positive(d, key);
 }
 
@@ -228,6 +264,9 @@ static inline void guild_must_be(guild_describe *d, const char *key, double neut
         return;
     }
     guild_check_scalar(d, key);
+    if (d->status != GUILD_STATUS_OK) {
+        return;
+    }
     if (d->model->get_u64(d->model->ctx, guild_text(key), 0, &integer) == GUILD_STATUS_OK) {
         found = (double)integer;
     } else if (d->model->get_f64(d->model->ctx, guild_text(key), 0, &found) != GUILD_STATUS_OK) {
@@ -251,15 +290,18 @@ static inline void guild_must_be_text(guild_describe *d, const char *key, const 
     } else if (!guild_text_is(found, neutral)) {
         guild_refuse(d, GUILD_STATUS_ERR_UNSUPPORTED,
                      "%s is \"%.*s\"; this runner computes \"%s\" only", key,
-                     found.len < 64 ? (int)found.len : 64, (const char *)found.ptr, neutral);
+                     guild_shown(found, 64), found.len == 0 ? "" : (const char *)found.ptr, neutral);
     }
 }
 
-/** Refuses `number` where `divisor`, which is above 0, doesn't divide it; both named by their keys. */
+/** Refuses `number` where `divisor` doesn't divide it, as 0 doesn't; both named by their keys. */
 static inline void guild_must_divide(guild_describe *d, const char *key, uint64_t number,
                                      const char *divisor_key, uint64_t divisor)
 {
-    if (number % divisor != 0) {
+    if (d->status != GUILD_STATUS_OK) {
+        return;
+    }
+    if (divisor == 0 || number % divisor != 0) {
         guild_refuse(d, GUILD_STATUS_ERR_INVALID,
                      "%s is %" PRIu64 ", which isn't a multiple of %s = %" PRIu64, key, number,
                      divisor_key, divisor);
@@ -279,13 +321,14 @@ static inline void guild_must_equal(guild_describe *d, const char *what, uint64_
 
 /* ---- tensors of the file ---- */
 
-/** The tensor of this name: gives whether the file has it. */
+/** The tensor of this name: gives whether the file has it; no after a failure. */
 static inline int guild_find_tensor(const guild_describe *d, const char *name,
                                     guild_tensor_info *found)
 {
     memset(found, 0, sizeof *found);
     found->size = sizeof *found;
-    return d->model->tensor(d->model->ctx, guild_text(name), found) == GUILD_STATUS_OK;
+    return d->status == GUILD_STATUS_OK &&
+           d->model->tensor(d->model->ctx, guild_text(name), found) == GUILD_STATUS_OK;
 }
 
 /** Whether the file has a tensor of this name. */
@@ -295,15 +338,50 @@ static inline int guild_has_tensor(const guild_describe *d, const char *name)
     return guild_find_tensor(d, name, &found);
 }
 
-/** Length of a tensor's outermost axis; refuses a tensor that is missing. */
+/** Length of a tensor's outermost axis; refuses a tensor that is missing. 1 after a failure. */
 static inline uint64_t guild_tensor_rows(guild_describe *d, const char *name)
 {
     guild_tensor_info found;
     if (!guild_find_tensor(d, name, &found)) {
         guild_refuse(d, GUILD_STATUS_ERR_NOT_FOUND, "tensor %s is missing", name);
-        return 0;
+        return 1;
     }
     return found.shape[0];
+}
+
+/** What follows `blk.LAYER.` in a tensor's name, or null: LAYER is below `layers` and written as
+ *  `%u` writes it, so that no two names are one layer's. */
+static inline const uint8_t *guild_after_layer(guild_str name, uint64_t layers)
+{
+    static const char prefix[] = "blk.";
+    const size_t start = sizeof prefix - 1;
+    uint64_t layer = 0;
+    size_t at;
+    if (name.len < start || memcmp(name.ptr, prefix, start) != 0) {
+        return NULL;
+    }
+    for (at = start; at < name.len && name.ptr[at] >= '0' && name.ptr[at] <= '9'; at++) {
+        const uint64_t digit = (uint64_t)(name.ptr[at] - '0');
+        if ((at > start && name.ptr[start] == '0') || layer > (UINT64_MAX - digit) / 10) {
+            return NULL;
+        }
+        layer = layer * 10 + digit;
+    }
+    if (at == start || at == name.len || name.ptr[at] != '.' || layer >= layers) {
+        return NULL;
+    }
+    return name.ptr + at + 1;
+}
+
+/** Whether `list`, ended by a null, has `text`. */
+static inline int guild_is_listed(guild_str text, const char *const *list)
+{
+    for (; *list != NULL; list++) {
+        if (guild_text_is(text, *list)) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 /** Refuses a tensor that isn't one of `names` or `blk.LAYER.` with one of `suffixes`, each list ended
@@ -312,30 +390,28 @@ static inline uint64_t guild_tensor_rows(guild_describe *d, const char *name)
 static inline void guild_refuse_other_tensors(guild_describe *d, const char *const *names,
                                               const char *const *suffixes, uint64_t layers)
 {
-    uint64_t i, layer = 0;
-    for (i = 0; i < d->model->tensor_count && d->status == GUILD_STATUS_OK; i++) {
+    uint64_t i;
+    for (i = 0; d->status == GUILD_STATUS_OK && i < d->model->tensor_count; i++) {
         guild_tensor_info tensor;
-        char name[64];
-        const char *const *other;
-        int known = 0, at = 0;
+        guild_str suffix;
+        guild_status status;
         memset(&tensor, 0, sizeof tensor);
-        memset(name, 0, sizeof name);
         tensor.size = sizeof tensor;
-        if (d->model->tensor_at(d->model->ctx, i, &tensor) == GUILD_STATUS_OK) {
-            memcpy(name, tensor.name.ptr,
-                   tensor.name.len < sizeof name ? (size_t)tensor.name.len : sizeof name - 1);
+        status = d->model->tensor_at(d->model->ctx, i, &tensor);
+        if (status != GUILD_STATUS_OK) {
+            guild_refuse(d, status, "the host doesn't give tensor %" PRIu64, i);
+            return;
         }
-        for (other = names; *other != NULL; other++) {
-            known |= strcmp(name, *other) == 0;
-        }
-        if (sscanf(name, "blk.%" SCNu64 ".%n", &layer, &at) == 1 && at > 0 && layer < layers) {
-            for (other = suffixes; *other != NULL; other++) {
-                known |= strcmp(name + at, *other) == 0;
-            }
-        }
-        if (!known) {
+        suffix.ptr = guild_after_layer(tensor.name, layers);
+        suffix.len = suffix.ptr == NULL
+                         ? 0
+                         : tensor.name.len - (uint64_t)(suffix.ptr - tensor.name.ptr);
+        if (!guild_is_listed(tensor.name, names) &&
+            !(suffix.ptr != NULL && guild_is_listed(suffix, suffixes))) {
             guild_refuse(d, GUILD_STATUS_ERR_UNSUPPORTED,
-                         "tensor %s is none that this runner computes with", name);
+                         "tensor %.*s is none that this runner computes with",
+                         guild_shown(tensor.name, 128),
+                         tensor.name.len == 0 ? "" : (const char *)tensor.name.ptr);
         }
     }
 }
@@ -352,6 +428,21 @@ static inline guild_value guild_shaped(uint32_t rank, uint64_t first, uint64_t s
     value.shape[1] = second;
     value.shape[2] = third;
     return value;
+}
+
+/** `value`, or one of rank 0 after a failure. */
+static inline guild_value guild_unless_failed(const guild_describe *d, guild_value value)
+{
+    return d->status == GUILD_STATUS_OK ? value : guild_shaped(0, 0, 0, 0);
+}
+
+/** Gives `count` values rank 0. */
+static inline void guild_no_values(guild_value *values, uint32_t count)
+{
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        values[i] = guild_shaped(0, 0, 0, 0);
+    }
 }
 
 /** Keeps a builder's failure; its text is in `err` already. Gives whether all is well. */
@@ -377,7 +468,7 @@ static inline void guild_shape_text(char *text, uint32_t rank, const uint64_t *s
     (void)snprintf(text + at, GUILD_SHAPE_BYTES - at, "]");
 }
 
-/** The tensor `name`, which must have the shape of `wanted` (rank 1 or 2). */
+/** The tensor `name`, which must have the shape of `wanted` (rank 1 to 6). */
 static inline guild_value guild_weight(guild_describe *d, guild_value wanted, const char *name)
 {
     guild_tensor_info found;
@@ -389,7 +480,7 @@ static inline guild_value guild_weight(guild_describe *d, guild_value wanted, co
         guild_refuse(d, GUILD_STATUS_ERR_NOT_FOUND, "tensor %s is missing", name);
         return guild_shaped(0, 0, 0, 0);
     }
-    if (found.rank != wanted.rank ||
+    if (found.rank != wanted.rank || wanted.rank < 1 || wanted.rank > 6 ||
         memcmp(found.shape, wanted.shape, wanted.rank * sizeof wanted.shape[0]) != 0) {
         guild_shape_text(is, found.rank, found.shape);
         guild_shape_text(should_be, wanted.rank, wanted.shape);
@@ -400,7 +491,20 @@ static inline guild_value guild_weight(guild_describe *d, guild_value wanted, co
         (void)guild_went_well(d, d->builder->weight(d->builder->ctx, guild_text(name),
                                                     &wanted.number, d->err));
     }
-    return wanted;
+    return guild_unless_failed(d, wanted);
+}
+
+/** Writes a tensor's name into `text`, of `GUILD_TEXT_BYTES`; refuses one that doesn't fit, for what is
+ *  left of it may name another. */
+GUILD_PRINTF(3, 0)
+static inline void guild_tensor_name_v(guild_describe *d, char *text, const char *name, va_list args)
+{
+    const int length = vsnprintf(text, GUILD_TEXT_BYTES, name, args);
+    if (length < 0 || length >= GUILD_TEXT_BYTES) {
+        text[0] = 0;
+        guild_refuse(d, GUILD_STATUS_ERR_INTERNAL, "the name of a tensor is longer than %d bytes",
+                     GUILD_TEXT_BYTES - 1);
+    }
 }
 
 /** The tensor of this name (as of `printf`), which must be `[length]`. */
@@ -410,7 +514,7 @@ static inline guild_value guild_vector(guild_describe *d, uint64_t length, const
     char text[GUILD_TEXT_BYTES];
     va_list args;
     va_start(args, name);
-    (void)vsnprintf(text, sizeof text, name, args);
+    guild_tensor_name_v(d, text, name, args);
     va_end(args);
     return guild_weight(d, guild_shaped(1, length, 0, 0), text);
 }
@@ -423,7 +527,7 @@ static inline guild_value guild_matrix(guild_describe *d, uint64_t rows, uint64_
     char text[GUILD_TEXT_BYTES];
     va_list args;
     va_start(args, name);
-    (void)vsnprintf(text, sizeof text, name, args);
+    guild_tensor_name_v(d, text, name, args);
     va_end(args);
     return guild_weight(d, guild_shaped(2, rows, columns, 0), text);
 }
@@ -450,7 +554,7 @@ static inline guild_value guild_input(guild_describe *d, uint32_t kind)
     if (d->status == GUILD_STATUS_OK) {
         (void)guild_went_well(d, d->builder->input(d->builder->ctx, kind, 0, &value.number, d->err));
     }
-    return value;
+    return guild_unless_failed(d, value);
 }
 
 /** An append-only state `[kv_heads, head_dim]` in the format that the host chooses. */
@@ -475,10 +579,17 @@ static inline uint32_t guild_append_state(guild_describe *d, const char *name, u
     return state;
 }
 
-/** A view of dense rows as `wanted`, whose axes after the first make up a row. */
+/** A view of dense rows as `wanted` (rank 1 to 3), whose axes after the first make up a row. */
 static inline guild_value guild_reshape(guild_describe *d, guild_value x, guild_value wanted)
 {
     guild_view_desc desc;
+    if (d->status == GUILD_STATUS_OK && (wanted.rank < 1 || wanted.rank > 3)) {
+        guild_refuse(d, GUILD_STATUS_ERR_INTERNAL, "a view has %" PRIu32 " axes; 1 to 3 are possible",
+                     wanted.rank);
+    }
+    if (d->status != GUILD_STATUS_OK) {
+        return guild_shaped(0, 0, 0, 0);
+    }
     memset(&desc, 0, sizeof desc);
     desc.h.size = sizeof desc;
     desc.h.kind = GUILD_KIND_RECORD;
@@ -489,10 +600,8 @@ static inline guild_value guild_reshape(guild_describe *d, guild_value x, guild_
     if (wanted.rank == 3) {
         desc.stride[1] = wanted.shape[2];
     }
-    if (d->status == GUILD_STATUS_OK) {
-        (void)guild_went_well(d, d->builder->view(d->builder->ctx, &desc, &wanted.number, d->err));
-    }
-    return wanted;
+    (void)guild_went_well(d, d->builder->view(d->builder->ctx, &desc, &wanted.number, d->err));
+    return guild_unless_failed(d, wanted);
 }
 
 /** `x` `[rows, heads * dim]` as `[rows, heads, dim]`. */
@@ -533,7 +642,21 @@ typedef struct guild_operands {
     uint64_t params_size;
 } guild_operands;
 
-/** Any operation with f32 outputs: `outputs` come with their shapes and get their numbers. */
+/** Refuses more operands than the arrays of `guild_node` and `guild_operands` have room for. */
+static inline void guild_check_operands(guild_describe *d, const char *name,
+                                        const guild_operands *operands, uint32_t n_out)
+{
+    if (operands->n_in > 1 + GUILD_LINEAR_MAX || operands->n_state > 2 || n_out > GUILD_LINEAR_MAX) {
+        guild_refuse(d, GUILD_STATUS_ERR_INTERNAL,
+                     "%s has %" PRIu64 " inputs, %" PRIu64 " states and %" PRIu32
+                     " outputs; %d, 2 and %d are the most",
+                     name, operands->n_in, operands->n_state, n_out, 1 + GUILD_LINEAR_MAX,
+                     GUILD_LINEAR_MAX);
+    }
+}
+
+/** Any operation with f32 outputs: `outputs` come with their shapes and get their numbers, or rank 0
+ *  after a failure. */
 static inline void guild_node(guild_describe *d, const char *op, const char *name,
                               const guild_operands *operands, guild_value *outputs, uint32_t n_out)
 {
@@ -541,7 +664,9 @@ static inline void guild_node(guild_describe *d, const char *op, const char *nam
     guild_value_desc values[GUILD_LINEAR_MAX];
     guild_node_desc desc;
     uint32_t i;
+    guild_check_operands(d, name, operands, n_out);
     if (d->status != GUILD_STATUS_OK) {
+        guild_no_values(outputs, n_out);
         return;
     }
     for (i = 0; i < operands->n_in; i++) {
@@ -569,14 +694,14 @@ static inline void guild_node(guild_describe *d, const char *op, const char *nam
     desc.n_out = n_out;
     desc.layer = d->layer;
     desc.output_stride = sizeof values[0];
-    if (guild_went_well(d, d->builder->op(d->builder->ctx, &desc, numbers, d->err))) {
-        for (i = 0; i < n_out; i++) {
-            outputs[i].number = numbers[i];
-        }
+    (void)guild_went_well(d, d->builder->op(d->builder->ctx, &desc, numbers, d->err));
+    for (i = 0; i < n_out; i++) {
+        outputs[i].number = numbers[i];
+        outputs[i] = guild_unless_failed(d, outputs[i]);
     }
 }
 
-/** An operation of one or two inputs without states or parameters; `y` has the output's shape. */
+/** An operation of two inputs without states or parameters; `y` has the output's shape. */
 static inline guild_value guild_plain(guild_describe *d, const char *op, const char *name,
                                       guild_value a, guild_value b, guild_value y)
 {
@@ -648,7 +773,10 @@ static inline void guild_linear(guild_describe *d, const char *name, guild_value
     if (count > GUILD_LINEAR_MAX) {
         guild_refuse(d, GUILD_STATUS_ERR_INTERNAL, "%s has %" PRIu32 " weights; %d is the most",
                      name, count, GUILD_LINEAR_MAX);
-        count = 0;
+    }
+    if (d->status != GUILD_STATUS_OK) {
+        guild_no_values(outputs, count);
+        return;
     }
     operands.inputs[0] = x;
     for (i = 0; i < count; i++) {

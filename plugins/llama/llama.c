@@ -5,7 +5,8 @@
  * architecture, then `describe` for the graph: it reads the metadata, checks what the mathematics
  * rests on, and names each weight and operation to the host's builder. Kernels are other packages.
  *
- * This file is the example of docs/adding-an-architecture.md: plain C99 over include/guild alone.
+ * This file is the example of docs/adding-an-architecture.md, over include/guild alone: C99, and one
+ * compiler builtin for the counter (`__atomic_*`, of GCC and Clang).
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include <guild/describe.h>

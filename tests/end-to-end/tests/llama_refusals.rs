@@ -326,6 +326,10 @@ fn a_tensor_that_would_be_left_out_is_named() {
         ("blk.0.attn_q_norm.weight", &[4]),
         ("blk.0.ffn_gate_inp.weight", &[8, 16]),
         ("blk.2.attn_norm.weight", &[16]),
+        // A layer's number in another spelling is no layer's.
+        ("blk.00.attn_q.weight", &[16, 16]),
+        ("blk.+0.attn_q.weight", &[16, 16]),
+        ("blk.18446744073709551616.attn_q.weight", &[16, 16]),
         ("output.bias", &[10]),
     ] {
         let change = |sample: &mut Sample| sample.tensor(name, axes);
