@@ -1,8 +1,11 @@
 //! Configuration with the real binary: which value wins, who is named as its origin, and what is refused.
 
+mod program;
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// A home folder, a project in it, and the binary that runs in the project.
 struct Place {
@@ -37,21 +40,42 @@ impl Place {
     }
 
     fn run(&self, variables: &[(&str, &str)], args: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("GUILD_") {
-                command.env_remove(name);
+        self.command(variables, args).output().unwrap()
+    }
+
+    /// A command that ends within ten seconds and says that what lies at `path` isn't a file.
+    #[track_caller]
+    fn refuses_as_no_file(&self, path: &Path) {
+        let mut command = self.command(&[], &["kernel", "list"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let start = Instant::now();
+        while child.try_wait().unwrap().is_none() {
+            if start.elapsed() > Duration::from_secs(10) {
+                child.kill().unwrap();
+                child.wait().unwrap();
+                panic!("{} keeps guild waiting", path.display());
             }
+            std::thread::sleep(Duration::from_millis(5));
         }
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let path = path.to_string_lossy();
+        for part in ["not a regular file", &*path, "--no-config"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+
+    fn command(&self, variables: &[(&str, &str)], args: &[&str]) -> Command {
+        let mut command = program::command(&self.path("home"));
         command
             .args(args)
             .current_dir(self.path("home/project"))
-            .env("HOME", self.path("home"))
+            .env_remove("GUILD_NO_CONFIG")
             .env("XDG_CONFIG_HOME", self.path("config"))
-            .env("XDG_DATA_HOME", self.path("home/data"))
-            .envs(variables.iter().copied())
-            .output()
-            .unwrap()
+            .envs(variables.iter().copied());
+        command
     }
 
     /// The value of an option and its origin's kind, as `config show` has it.
@@ -154,7 +178,7 @@ fn a_command_uses_the_configured_values() {
         !output.stdout.is_empty()
     };
     assert!(!missing(&[], &[]));
-    place.project("json = true\n");
+    place.user("json = true\n");
     assert!(missing(&[], &[]));
     assert!(!missing(&[("GUILD_JSON", "off")], &[]));
     assert!(
@@ -227,12 +251,25 @@ fn a_projects_file_cannot_weaken_safety() {
         "kernel.trust.add.i_understand = true",
         "kernel.trust.add.scope = [\"*\"]",
         "kernel.verify.id = \"a.b\"",
+        "model.no_fit_check = true",
+        "model.memory_limit = \"1TiB\"",
+        "run.no_fit_check = true",
+        "run.prompt = \"x\"",
+        "run.system = \"x\"",
+        "run.template_kwargs = \"{}\"",
+        "run.stop = [\"x\"]",
+        "run.tools = \"x\"",
+        "run.chat_template = \"x\"",
+        "run.logit_bias = \"1-inf\"",
+        "json = true",
+        "quiet = true",
+        "log = \"off\"",
     ];
     for line in guarded {
         place.project(&format!("{line}\n"));
         let (message, hint) = place.refused(2);
         assert!(
-            message.contains("a project's file can't set"),
+            message.contains("guild.toml:1: a project's file can't set"),
             "{line}: {message}"
         );
         assert!(hint.contains("GUILD_"), "{line}: {hint}");
@@ -271,6 +308,52 @@ fn paths_in_a_file_start_at_the_file() {
     let row = place.shown(&[], &[], ("", "data-dir"));
     let expected = place.path("config/guild/store");
     assert_eq!(Path::new(row["value"].as_str().unwrap()), expected);
+}
+
+/// A pipe that nobody writes to would keep a reader waiting for good.
+#[test]
+fn what_is_found_and_is_no_file_is_refused_at_once() {
+    let place = Place::new();
+    for below in ["home/project/guild.toml", "config/guild/config.toml"] {
+        let path = place.path(below);
+        fifo(&path);
+        place.refuses_as_no_file(&path);
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        place.refuses_as_no_file(&path);
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        place.refuses_as_no_file(&path);
+        std::fs::remove_dir(&path).unwrap();
+    }
+    place.project(&format!("#{}\n", "x".repeat(1 << 20)));
+    let (message, _) = place.refused(2);
+    assert!(message.contains("1048576 bytes"), "{message}");
+}
+
+/// A link to a file is a file, and who names a pipe gets what is written to it.
+#[test]
+fn links_and_named_pipes_are_read() {
+    let place = Place::new();
+    let elsewhere = place.write("elsewhere.toml", "run.temp = 0.5\n");
+    std::os::unix::fs::symlink(elsewhere, place.path("home/project/guild.toml")).unwrap();
+    assert_eq!(place.shown(&[], &[], TEMP)["value"], "0.5");
+
+    let pipe = place.path("pipe");
+    fifo(&pipe);
+    let writer = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::write(pipe, "run.temp = 0.25\n")
+    });
+    let named = pipe.to_string_lossy();
+    let shown = place.shown(&[], &["--config", &named], TEMP);
+    assert_eq!(shown["value"], "0.25");
+    writer.join().unwrap().unwrap();
+}
+
+fn fifo(path: &Path) {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 
 #[test]

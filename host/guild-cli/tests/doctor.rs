@@ -1,13 +1,14 @@
 //! `guild doctor` with the real binary: healthy, with warnings, and with a broken store.
 
+mod program;
+
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 /// Exit code and answer.
 fn doctor(data_dir: &Path, variables: &[(&str, &str)]) -> (i32, Value) {
-    let output = Command::new(env!("CARGO_BIN_EXE_guild"))
-        .args(["--no-config", "--json", "doctor", "--data-dir"])
+    let output = program::command(data_dir)
+        .args(["--json", "doctor", "--data-dir"])
         .arg(data_dir)
         .envs(variables.iter().copied())
         .output()

@@ -1,18 +1,21 @@
 //! `guild inspect` against gguf-py's reading of the same file, and on models that guild can't run.
 
+mod program;
+
 use guild_hostile::cases::named;
 use guild_hostile::tiny;
 use guild_hostile::writer::{text, u32};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn models() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/models")
 }
 
 fn guild(path: &Path, more: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
+    let home = tempfile::tempdir().unwrap();
+    let mut command = program::command(home.path());
     command
         .arg("inspect")
         .arg(path)

@@ -1,8 +1,9 @@
 //! The manual that is made from the definition: the committed page, man pages and completions.
 
+mod program;
+
 use guild_cli::reference;
 use std::path::Path;
-use std::process::Command;
 
 /// `INSTA_UPDATE=always` writes the page anew, as it does with the snapshots of the help texts.
 #[test]
@@ -53,9 +54,7 @@ fn every_shell_gets_completions_that_know_every_command() {
 }
 
 fn guild(args: &[&str]) -> std::process::Output {
-    Command::new(env!("CARGO_BIN_EXE_guild"))
-        .arg("--no-config")
-        .args(args)
-        .output()
-        .unwrap()
+    let home = tempfile::tempdir().unwrap();
+    let mut command = program::command(home.path());
+    command.args(args).output().unwrap()
 }

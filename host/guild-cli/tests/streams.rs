@@ -1,16 +1,13 @@
 //! What goes where: data to standard output, all else to standard error or the log file.
 
-use std::process::{Command, Output, Stdio};
+mod program;
+
+use std::process::{Output, Stdio};
 
 fn guild(variables: &[(&str, &str)], args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
-    for name in ["NO_COLOR", "CLICOLOR_FORCE", "GUILD_LOG"] {
-        command.env_remove(name);
-    }
-    command
-        .arg("--no-config")
+    let home = tempfile::tempdir().unwrap();
+    program::command(home.path())
         .args(args)
-        .env("GUILD_DATA_DIR", env!("CARGO_TARGET_TMPDIR"))
         .envs(variables.iter().copied())
         .output()
         .unwrap()
@@ -118,8 +115,8 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        let output = Command::new(env!("CARGO_BIN_EXE_guild"))
-            .arg("--no-config")
+        let home = tempfile::tempdir().unwrap();
+        let output = program::command(home.path())
             .args(args)
             .stdout(Stdio::from(writer))
             .output()

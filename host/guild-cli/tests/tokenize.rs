@@ -1,7 +1,9 @@
 //! `guild tokenize` as a user runs it. Ids were made by the `tokenizers` Python package.
 
+mod program;
+
 use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 const MODEL: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -9,14 +11,8 @@ const MODEL: &str = concat!(
 );
 
 fn guild(arguments: &[&str], input: &[u8]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
-    // Variables of the machine that runs the tests would be settings, or get a warning.
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("GUILD_") {
-            command.env_remove(name);
-        }
-    }
-    let mut child = command
+    let home = tempfile::tempdir().unwrap();
+    let mut child = program::command(home.path())
         .args(["tokenize", MODEL])
         .args(arguments)
         .stdin(Stdio::piped())

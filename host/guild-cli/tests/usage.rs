@@ -1,15 +1,14 @@
 //! A command line that cannot be carried out: exit code 2, one JSON object where it was asked for, and
 //! nothing lost.
 
-use std::process::{Command, Output};
+mod program;
+
+use std::process::Output;
 
 fn guild(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_guild"))
-        .args(args)
-        // A folder without a package store.
-        .env("GUILD_DATA_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .output()
-        .unwrap()
+    let home = tempfile::tempdir().unwrap();
+    let mut command = program::command(home.path());
+    command.args(args).output().unwrap()
 }
 
 #[test]
@@ -158,7 +157,8 @@ fn logits_never_overwrite_the_model() {
 
 #[test]
 fn a_standard_error_that_is_full_changes_nothing() {
-    let status = Command::new(env!("CARGO_BIN_EXE_guild"))
+    let home = tempfile::tempdir().unwrap();
+    let status = program::command(home.path())
         .args(["inspect", "no-such-file"])
         .stderr(std::fs::File::create("/dev/full").unwrap())
         .status()

@@ -5,10 +5,13 @@
 #![cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
 
 mod ctrl_c;
+#[path = "../program/mod.rs"]
+mod program;
 mod scripted;
 mod stop;
 mod template;
 mod terminal;
+mod untrusted;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -47,15 +50,10 @@ impl Place {
         self.path().join("template.jinja")
     }
 
-    /// The program with its folders inside this one.
+    /// The program with its folders inside this one, at a terminal that has colours.
     fn guild(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_guild"));
-        command
-            .args(args)
-            .env("GUILD_DATA_DIR", self.path().join("data"))
-            .env("XDG_STATE_HOME", self.path().join("state"))
-            .env_remove("NO_COLOR")
-            .env("TERM", "xterm");
+        let mut command = program::command(self.path());
+        command.args(args).env("TERM", "xterm");
         command
     }
 

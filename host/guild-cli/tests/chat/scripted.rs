@@ -101,9 +101,8 @@ fn reasoning_goes_to_standard_error() {
 #[test]
 fn a_full_context_is_said_and_nothing_is_lost() {
     let place = Place::new();
-    let saved = place.path().join("saved.json");
     let long = "word ".repeat(60);
-    let input = format!("Hi\n/save {}\n{long}\n", saved.display());
+    let input = format!("Hi\n{long}\n");
     let output = with_input(place.chat(&["-n", "1", "-c", "40"]), &input);
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let words = String::from_utf8_lossy(&output.stderr);
@@ -111,8 +110,6 @@ fn a_full_context_is_said_and_nothing_is_lost() {
         words.contains("the context holds 40") && words.contains("-c"),
         "{words}"
     );
-    let saved: Value = serde_json::from_slice(&std::fs::read(saved).unwrap()).unwrap();
-    assert_eq!(saved["messages"].as_array().unwrap().len(), 2);
     // An answer that reaches the end is kept.
     let output = with_input(place.chat(&["--ignore-eos", "-c", "40"]), "Hi\n");
     assert!(output.status.success());
@@ -132,6 +129,42 @@ fn commands_that_fail_or_do_not_exist_say_so() {
     assert!(
         words.contains("/nonsense") && words.contains("on or off") && words.contains("no answer")
     );
+}
+
+#[test]
+fn a_script_cannot_write_files() {
+    let place = Place::new();
+    let saved = place.path().join("saved.json");
+    let input = format!("Hi\n/save {}\nnever\n", saved.display());
+    let output = with_input(place.chat(&["-n", "1"]), &input);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(words.contains("/save works at a terminal only"), "{words}");
+    assert!(!saved.exists());
+}
+
+#[test]
+fn a_question_that_begins_with_two_strokes_may_go_on_in_the_next_line() {
+    let place = Place::new();
+    let answer = chat_json(&place, &["-n", "1"], "//One\\\nmore\n");
+    let text = "<|im_start|>user\n/One\nmore<|im_end|>\n<|im_start|>assistant\n";
+    let turn = &answer["turns"][0];
+    assert_eq!(turn["tokens"], completion(&place, text, "1"));
+    let ids = place
+        .guild(&["tokenize", MODEL, "--json", "-p", text])
+        .output()
+        .unwrap();
+    assert_eq!(turn["prompt_tokens"], object(&ids)["count"]);
+}
+
+#[test]
+fn quiet_keeps_reasoning_back() {
+    let place = Place::new();
+    let thinking = ["-q", "-n", "4", "--think", "-p", "Hello"];
+    let output = place.chat(&thinking).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.stdout, b"\n");
 }
 
 #[test]

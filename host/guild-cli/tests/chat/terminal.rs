@@ -5,15 +5,18 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a busy machine may take for anything that is waited for.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
+/// The history of what was typed, below the home folder.
+const HISTORY: &str = ".local/state/guild/chat-history";
+
 /// The program at a terminal.
-struct Terminal {
+pub struct Terminal {
     child: Child,
     keyboard: File,
     screen: Arc<Mutex<String>>,
@@ -22,7 +25,12 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn start(mut command: Command) -> Terminal {
+    pub fn start(command: Command) -> Terminal {
+        Terminal::start_with_stdout(command, None)
+    }
+
+    /// With standard output somewhere else than at the terminal.
+    pub fn start_with_stdout(mut command: Command, stdout: Option<Stdio>) -> Terminal {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
@@ -30,7 +38,7 @@ impl Terminal {
         let open = || File::options().read(true).write(true).open(&name).unwrap();
         let child = command
             .stdin(open())
-            .stdout(open())
+            .stdout(stdout.unwrap_or_else(|| open().into()))
             .stderr(open())
             .spawn()
             .unwrap();
@@ -54,12 +62,12 @@ impl Terminal {
         }
     }
 
-    fn press(&mut self, keys: &str) {
+    pub fn press(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits until the screen shows this text after what was waited for before; returns what came before it.
-    fn wait_for(&mut self, wanted: &str) -> String {
+    pub fn wait_for(&mut self, wanted: &str) -> String {
         let started = Instant::now();
         loop {
             {
@@ -81,7 +89,7 @@ impl Terminal {
     }
 
     /// Waits for the end; returns the exit code.
-    fn end(mut self) -> Option<i32> {
+    pub fn end(mut self) -> Option<i32> {
         let started = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -123,7 +131,7 @@ fn ctrl_c_stops_an_answer_and_the_session_goes_on() {
     terminal.wait_for("> ");
     terminal.press("\u{3}");
     assert_eq!(terminal.end(), Some(0));
-    let history = place.path().join("state/guild/chat-history");
+    let history = place.path().join(HISTORY);
     let history = std::fs::read_to_string(history).unwrap();
     assert!(
         history.contains("Hello") && history.contains("More"),
@@ -148,5 +156,26 @@ fn lines_go_on_and_no_history_is_kept_on_request() {
     assert_eq!(terminal.end(), Some(0));
     let saved: serde_json::Value = serde_json::from_slice(&std::fs::read(saved).unwrap()).unwrap();
     assert_eq!(saved["messages"][0]["content"], "first\nsecond");
-    assert!(!place.path().join("state/guild/chat-history").exists());
+    assert!(!place.path().join(HISTORY).exists());
+}
+
+#[test]
+fn a_question_that_does_not_fit_leaves_the_conversation_as_it_was() {
+    let place = Place::new();
+    let saved = place.path().join("saved.json");
+    let mut terminal = Terminal::start(place.chat(&["-n", "1", "-c", "40", "--no-history"]));
+    terminal.wait_for("Ctrl-D ends");
+    terminal.wait_for("> ");
+    terminal.press("Hi\r");
+    terminal.wait_for("> ");
+    terminal.press(&format!("{}\r", "word ".repeat(60)));
+    terminal.wait_for("the context holds 40");
+    terminal.wait_for("> ");
+    terminal.press(&format!("/save {}\r", saved.display()));
+    terminal.wait_for("has the conversation");
+    terminal.wait_for("> ");
+    terminal.press("\u{4}");
+    assert_eq!(terminal.end(), Some(0));
+    let saved: serde_json::Value = serde_json::from_slice(&std::fs::read(saved).unwrap()).unwrap();
+    assert_eq!(saved["messages"].as_array().unwrap().len(), 2);
 }

@@ -1,9 +1,10 @@
 //! Runs the program on a model in a folder of its own and measures it.
 
+use crate::program;
 use guild_hostile::cases::File;
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
 
@@ -62,12 +63,10 @@ impl Folder {
 
     fn once(&self, command: &[&str]) -> Ended {
         let start = Instant::now();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_guild"))
+        let mut child = program::command(self.folder.path())
             .arg(command[0])
             .arg(&self.first)
             .args(&command[1..])
-            // A folder without a package store.
-            .env("GUILD_DATA_DIR", self.folder.path().join("data"))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -4,6 +4,8 @@
 #![cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
 
 mod guild;
+#[path = "../program/mod.rs"]
+mod program;
 mod terminal;
 
 use guild::{Ended, Folder};
@@ -44,6 +46,23 @@ fn every_case_is_refused_with_its_code_and_names_the_fault() {
     );
 }
 
+/// What is shown of special tokens costs one walk over the vocabulary, however many keys there are.
+#[test]
+fn keys_that_look_like_special_tokens_cost_no_time() {
+    let folder = Folder::of(&[("model.gguf".into(), tiny::many_roles().bytes())]);
+    let ended = folder.guild(INSPECT);
+    let said = format!("{}{}", ended.stdout, ended.stderr);
+    assert_eq!(ended.exit, Some(0), "{said}");
+    assert!(
+        said.contains("eos = 99999") && said.contains("t99999"),
+        "{said}"
+    );
+    assert!(!said.contains("role19999 ="), "{said}");
+    assert!(ended.seconds <= SECONDS_MAX, "{} s", ended.seconds);
+}
+
+/// Seconds that any command on a model may take, broken or not.
+const SECONDS_MAX: f64 = 1.0;
 const INSPECT: &[&str] = &["inspect"];
 const PLAN: &[&str] = &["plan", "--json", "-c", "16", "-t", "1"];
 const RUN_IDS: &[&str] = &["run", "--json", "--prompt-ids", "1,2", "-n", "1", "-t", "1"];
@@ -78,7 +97,6 @@ fn check(case: &Case) -> Option<String> {
 }
 
 fn fault(case: &Case, ended: &Ended, exit: i32, file_bytes: u64) -> Option<String> {
-    const SECONDS_MAX: f64 = 1.0;
     const MEMORY_BYTES_MAX: u64 = 200 << 20;
     if ended.exit != Some(exit) {
         return Some(format!("it ended with {:?}, not {exit}", ended.exit));
