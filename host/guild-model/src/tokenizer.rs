@@ -121,7 +121,11 @@ impl Tokenizer {
     }
 
     /// Encodes `text`. User-defined tokens are found in it always, control tokens (`<|im_start|>`) only when
-    /// `parse_special` says so: text from a user must not become control tokens. No token is added.
+    /// `parse_special` says so. No token is added.
+    ///
+    /// With `parse_special` whoever wrote the text can write control tokens. A raw prompt is encoded so, because its
+    /// markers are meant, and so is the text that a chat template makes, whose markers can't be told from those that a
+    /// message holds. Without it such text is text: for what must not be able to end a turn or begin one.
     ///
     /// Takes time in proportion to the text, times the logarithm of its longest word.
     ///
@@ -129,8 +133,33 @@ impl Tokenizer {
     /// - [`TokenizeError::NoToken`] for a character that the vocabulary cannot express;
     /// - [`TokenizeError::TextTooLong`] and [`TokenizeError::WordTooLong`] beyond the limits.
     pub fn encode(&self, text: &str, parse_special: bool) -> Result<Vec<u32>, TokenizeError> {
+        self.encode_after(None, text, parse_special)
+    }
+
+    /// Encodes the text that a sequence begins with: [`Self::encode`]'s ids, after the beginning-of-text token where
+    /// the model wants one ([`SpecialTokens::adds_bos`]) and has one.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    pub fn encode_prompt(
+        &self,
+        text: &str,
+        parse_special: bool,
+    ) -> Result<Vec<u32>, TokenizeError> {
+        let bos = self.special.bos.filter(|_| self.special.adds_bos);
+        self.encode_after(bos, text, parse_special)
+    }
+
+    /// The ids of `text` after the id `first`, if there is one.
+    fn encode_after(
+        &self,
+        first: Option<u32>,
+        text: &str,
+        parse_special: bool,
+    ) -> Result<Vec<u32>, TokenizeError> {
         error::check_text(text)?;
-        let mut ids = Vec::with_capacity(text.len() / 3);
+        let mut ids = Vec::with_capacity(1 + text.len() / 3);
+        ids.extend(first);
         let mut chain = Chain::default();
         let mut after_marker = true;
         for part in self.markers.split(text, parse_special) {

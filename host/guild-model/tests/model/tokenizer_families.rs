@@ -101,7 +101,14 @@ fn a_text_begins_with_a_token_where_the_file_or_its_family_says_so() {
         let tokenizer = vocabulary.tokenizer().expect("supported");
         assert!(tokenizer.ends_generation(5), "the file's end of turn");
         assert_eq!(tokenizer.special_tokens().bos, Some(1));
-        tokenizer.special_tokens().adds_bos
+        let adds = tokenizer.special_tokens().adds_bos;
+        for (text, special) in [("", true), ("Hello", true), ("Hello", false)] {
+            let mut expected = if adds { vec![1] } else { vec![] };
+            expected.extend(tokenizer.encode(text, special).expect("encodes"));
+            let prompt = tokenizer.encode_prompt(text, special).expect("encodes");
+            assert_eq!(prompt, expected, "{name}: {text:?}");
+        }
+        adds
     };
     for (name, by_itself) in [
         ("gpt-2", false),
