@@ -66,6 +66,10 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Subcommand)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one in the life of a process"
+)]
 pub enum Command {
     /// Generate text from a model.
     Run(RunArgs),

@@ -14,7 +14,8 @@ pub struct Failure {
     /// What to do next; empty when `message` says it.
     pub hint: String,
     /// What stands beside it in the JSON object: the answer of a command that has one all the same.
-    pub fields: Map<String, Value>,
+    /// Boxed, since few failures have one.
+    pub fields: Option<Box<Map<String, Value>>>,
 }
 
 /// Result of a command.
@@ -27,7 +28,7 @@ impl Failure {
             exit,
             message: message.into(),
             hint: String::new(),
-            fields: Map::new(),
+            fields: None,
         }
     }
 
@@ -46,7 +47,7 @@ impl Failure {
     #[must_use]
     pub fn with_fields(mut self, fields: Value) -> Failure {
         if let Value::Object(fields) = fields {
-            self.fields = fields;
+            self.fields = Some(Box::new(fields));
         }
         self
     }
@@ -72,7 +73,7 @@ impl Failure {
             "hint": self.hint,
         });
         if let Value::Object(object) = &mut object {
-            object.extend(self.fields.clone());
+            object.extend(self.fields.as_deref().cloned().unwrap_or_default());
         }
         object
     }

@@ -385,9 +385,12 @@ fn extreme_values_stay_within_bounds() {
     assert_eq!(one(sampling, &[1, 1, 0], &[f32::MIN, f32::MAX, 0.0]), 0);
 }
 
+/// What is done to sampling parameters.
+type Change = fn(&mut Sampling);
+
 #[test]
 fn parameters_outside_their_range_are_named() {
-    let cases: [(fn(&mut Sampling), &str); 12] = [
+    let cases: [(Change, &str); 12] = [
         (
             |it| it.temperature = -1.0,
             "temp is -1; it must be 0 or above, and finite",

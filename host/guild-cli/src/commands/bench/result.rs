@@ -80,7 +80,7 @@ impl CaseResult {
             depth: case.depth,
             batch,
             threads,
-            weights_bytes_per_second: decode.then(|| read_bytes as f64 * tps.median),
+            weights_bytes_per_second: decode.then_some(read_bytes as f64 * tps.median),
             tps,
             operations,
         }
