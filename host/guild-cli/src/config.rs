@@ -9,6 +9,7 @@ mod definition;
 mod error;
 mod file;
 mod layers;
+mod project;
 mod settings;
 mod variables;
 

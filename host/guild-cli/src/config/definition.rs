@@ -1,7 +1,7 @@
 //! What can be set: the long options of the command line's definition.
 
 use crate::args::{ModelArgs, PackageArgs, PassArgs};
-use crate::config::variables;
+use crate::config::{project, variables};
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, Args, Command, Id};
 use std::any::TypeId;
@@ -230,7 +230,7 @@ fn settable(argument: &Arg, command: &str, belongs: Belongs) -> Option<SettableO
         },
         delimiter: argument.get_value_delimiter(),
         is_path,
-        guarded: guarded(belongs, command, is_path),
+        guarded: guarded(belongs, command, &name, is_path),
         of_model: belongs.to_model,
         in_files: ![CONFIG, NO_CONFIG].contains(&name.as_str()),
         parser: argument.get_value_parser().clone(),
@@ -238,14 +238,22 @@ fn settable(argument: &Arg, command: &str, belongs: Belongs) -> Option<SettableO
     })
 }
 
-/// Why the file of a project, which anybody may have written, must not set an option.
-fn guarded(belongs: Belongs, command: &str, is_path: bool) -> Option<&'static str> {
+/// Why the file of a project, which anybody may have written, must not set an option; `None` for one that
+/// is allowed by name.
+fn guarded(belongs: Belongs, command: &str, name: &str, is_path: bool) -> Option<&'static str> {
+    let table = if belongs.to_model {
+        MODEL_TABLE
+    } else {
+        command
+    };
     if command.split(' ').next() == Some(STORE_COMMAND) {
         Some("it changes the package store or the trusted keys")
     } else if belongs.to_packages {
         Some("it decides which packages run")
     } else if is_path {
         Some("it names a file or folder to read or write")
+    } else if !project::may_set(table, name) {
+        Some("it isn't among the settings for tuning that a project may make (docs/cli.md)")
     } else {
         None
     }

@@ -30,6 +30,12 @@ pub enum ConfigError {
         /// The system's reason.
         source: std::io::Error,
     },
+    /// What was found isn't a file: a folder, a pipe, a device.
+    #[error("{}: not a regular file; guild reads nothing else that it finds as configuration", .path.display())]
+    NotAFile {
+        /// Where it lies.
+        path: PathBuf,
+    },
     /// More bytes than any configuration needs.
     #[error("{}: the file has more than {limit_bytes} bytes", .path.display())]
     TooLarge {
@@ -116,6 +122,11 @@ impl From<ConfigError> for Failure {
             ConfigError::Read { .. } => (
                 Exit::Io,
                 "check the path and its permissions, or leave files out with --no-config"
+                    .to_owned(),
+            ),
+            ConfigError::NotAFile { .. } => (
+                Exit::Usage,
+                "take it away, or leave files out with --no-config; a pipe can be named with --config"
                     .to_owned(),
             ),
             ConfigError::UnknownKey {

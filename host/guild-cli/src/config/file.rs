@@ -4,8 +4,11 @@ use crate::config::definition::{Definition, Kind, SettableOption};
 use crate::config::error::{ConfigError, Place};
 use crate::config::layers::Layer;
 use crate::config::variables::nearest;
+use rustix::fs::OFlags;
+use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -30,11 +33,16 @@ pub fn read(path: &Path, layer: Layer) -> Result<Option<String>, ConfigError> {
         path: path.to_owned(),
         source,
     };
-    let file = match std::fs::File::open(path) {
+    let file = match open(path, layer) {
         Ok(file) => file,
         Err(error) if layer != Layer::Named && is_absent(&error) => return Ok(None),
         Err(error) => return Err(io(error)),
     };
+    if layer != Layer::Named && !file.metadata().map_err(io)?.is_file() {
+        return Err(ConfigError::NotAFile {
+            path: path.to_owned(),
+        });
+    }
     let mut bytes = Vec::new();
     file.take(LIMIT_BYTES + 1)
         .read_to_end(&mut bytes)
@@ -59,6 +67,18 @@ pub fn read(path: &Path, layer: Layer) -> Result<Option<String>, ConfigError> {
             })
         }
     }
+}
+
+/// Opens a file without waiting. One that was found may be anything, a pipe that nobody writes to as well;
+/// whoever names one may mean a pipe.
+fn open(path: &Path, layer: Layer) -> std::io::Result<File> {
+    let flags = match layer {
+        Layer::Named => OFlags::empty(),
+        _ => OFlags::NONBLOCK | OFlags::NOCTTY,
+    };
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits() as i32);
+    options.open(path)
 }
 
 /// No file, or something else than a folder on the way to it.
