@@ -56,7 +56,7 @@ pub enum Exit {
     StoreLocked = 31,
     /// The store's own records don't fit together.
     StoreCorrupt = 32,
-    /// No such package, package store or chat template.
+    /// No such package, package store or chat template, or a folder without a model.
     NotFound = 33,
     /// No version to go back to.
     RollbackUnavailable = 34,

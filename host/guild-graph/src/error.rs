@@ -129,6 +129,7 @@ impl GraphError {
                 guild_model::ErrorCode::Usage => ErrorCode::Usage,
                 guild_model::ErrorCode::Damaged => ErrorCode::Damaged,
                 guild_model::ErrorCode::Unsupported => ErrorCode::Unsupported,
+                guild_model::ErrorCode::NotFound => ErrorCode::NotFound,
                 guild_model::ErrorCode::Io => ErrorCode::Io,
             },
         }
@@ -218,6 +219,8 @@ pub enum ErrorCode {
     Resource = 5,
     /// A package breaks its contract with the host.
     Incompatible = 20,
+    /// There is no model where one was looked for.
+    NotFound = 33,
     /// The operating system refused.
     Io = 40,
 }
@@ -239,6 +242,7 @@ impl ErrorCode {
             Self::Unsupported => "UNSUPPORTED",
             Self::Resource => "RESOURCE",
             Self::Incompatible => "INCOMPATIBLE",
+            Self::NotFound => "NOT_FOUND",
             Self::Io => "IO",
         }
     }

@@ -51,6 +51,15 @@ pub enum ModelError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// A folder that was given as a model holds none.
+    #[error(
+        "the folder {} holds no .gguf file; name a GGUF file, or the folder that it lies in",
+        folder.display()
+    )]
+    NoModel {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A folder that was given as a model holds more than one.
     #[error(
         "the folder {} holds {} models: {}; name one of them",
@@ -76,6 +85,7 @@ impl ModelError {
             Self::Unsupported(_) => ErrorCode::Unsupported,
             Self::InShard { error, .. } => error.code(),
             Self::MissingShard { .. } => ErrorCode::Damaged,
+            Self::NoModel { .. } => ErrorCode::NotFound,
             Self::SeveralModels { .. } => ErrorCode::Usage,
         }
     }
@@ -104,6 +114,8 @@ pub enum ErrorCode {
     Damaged = 3,
     /// Something in a file has no code to serve it.
     Unsupported = 4,
+    /// There is no model where one was looked for.
+    NotFound = 33,
     /// The operating system refused.
     Io = 40,
 }
@@ -122,6 +134,7 @@ impl ErrorCode {
             Self::Usage => "USAGE",
             Self::Damaged => "DAMAGED",
             Self::Unsupported => "UNSUPPORTED",
+            Self::NotFound => "NOT_FOUND",
             Self::Io => "IO",
         }
     }

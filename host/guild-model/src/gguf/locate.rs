@@ -48,7 +48,7 @@ fn five_digits(text: &str) -> Option<u64> {
 /// The file to start from: `path`, or one file of the only model in the folder `path`.
 ///
 /// # Errors
-/// [`ModelError::Io`] for a folder that can't be read or has no model, [`ModelError::SeveralModels`].
+/// [`ModelError::Io`] for a folder that can't be read, [`ModelError::NoModel`], [`ModelError::SeveralModels`].
 pub(super) fn entry_file(path: &Path) -> Result<PathBuf, ModelError> {
     if !path.is_dir() {
         return Ok(path.to_owned());
@@ -74,7 +74,9 @@ pub(super) fn entry_file(path: &Path) -> Result<PathBuf, ModelError> {
             folder: path.to_owned(),
             models: models.into_iter().collect(),
         }),
-        (None, _) => Err(io(std::io::Error::other("no .gguf file is in it"))),
+        (None, _) => Err(ModelError::NoModel {
+            folder: path.to_owned(),
+        }),
     }
 }
 

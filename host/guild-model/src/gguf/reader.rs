@@ -65,8 +65,8 @@ impl GgufFile {
     /// read.
     ///
     /// # Errors
-    /// - [`ModelError::Io`] when a file cannot be opened or mapped, or a folder has no model;
-    /// - [`ModelError::SeveralModels`] when a folder has more than one;
+    /// - [`ModelError::Io`] when a file cannot be opened or mapped, or a folder cannot be read;
+    /// - [`ModelError::NoModel`] when a folder has no model, [`ModelError::SeveralModels`] when it has more than one;
     /// - [`ModelError::MissingShard`] when a file of a split model isn't there;
     /// - [`ModelError::Damaged`] when a check fails;
     /// - [`ModelError::Unsupported`] for another version or byte order. A tensor of an unsupported type is no error here:
@@ -95,13 +95,26 @@ impl GgufFile {
         name: &ShardName,
     ) -> Result<Self, ModelError> {
         let sibling = |number| path.with_file_name(name.sibling(number));
-        let missing = (1..=name.count).find(|&number| !sibling(number).exists());
-        if let Some(number) = missing {
-            return Err(ModelError::MissingShard {
-                number,
-                count: name.count,
-                path: sibling(number),
-            });
+        for number in 1..=name.count {
+            let path = sibling(number);
+            // A file that can't be looked at isn't missing.
+            match path.try_exists() {
+                Ok(true) => {}
+                Ok(false) => {
+                    return Err(ModelError::MissingShard {
+                        number,
+                        count: name.count,
+                        path,
+                    });
+                }
+                Err(source) => {
+                    return Err(ModelError::Io {
+                        action: "look for",
+                        path,
+                        source,
+                    });
+                }
+            }
         }
         let mut totals = Totals::default();
         let (mut maps, mut shards) = (Vec::new(), Vec::new());

@@ -30,7 +30,9 @@ fn tensor_bytes_are_the_stored_ones() {
 #[test]
 fn a_file_that_cannot_be_opened_is_an_io_error_that_names_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    for path in [folder.path().join("absent.gguf"), folder.path().to_owned()] {
+    let circle = folder.path().join("circle.gguf");
+    std::os::unix::fs::symlink(&circle, &circle).expect("linked");
+    for path in [folder.path().join("absent.gguf"), circle] {
         let error = GgufFile::open(&path).expect_err("no file");
         assert_eq!((error.code(), error.code().exit()), (ErrorCode::Io, 40));
         assert!(

@@ -118,6 +118,35 @@ fn a_missing_shard_is_named() {
     }
 }
 
+/// A link to itself: looking at it fails, and nobody knows whether there is a file behind it.
+#[test]
+fn a_shard_that_cannot_be_looked_at_is_not_called_missing() {
+    let (_folder, path) = folder_of(&shards());
+    let shard = path.join(name(2));
+    fs::remove_file(&shard).expect("removed");
+    std::os::unix::fs::symlink(&shard, &shard).expect("linked");
+    let error = GgufFile::open(&path.join(name(1))).expect_err("unreadable");
+    assert_eq!(error.code(), ErrorCode::Io, "{error}");
+    assert!(error.to_string().contains(&name(2)), "{error}");
+}
+
+#[test]
+fn a_folder_without_a_model_is_not_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("notes.txt"), "").expect("written");
+    let error = GgufFile::open(folder.path()).expect_err("no model");
+    let code = error.code();
+    assert_eq!(
+        (code, code.exit(), code.name()),
+        (ErrorCode::NotFound, 33, "NOT_FOUND")
+    );
+    let message = error.to_string();
+    assert!(
+        message.contains("no .gguf file; name a GGUF file"),
+        "{message}"
+    );
+}
+
 #[test]
 fn names_and_metadata_say_the_same_place() {
     let error = refused(|shards| shards.swap(0, 1));
