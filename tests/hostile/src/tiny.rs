@@ -53,6 +53,29 @@ pub fn directory() -> Writer {
     writer
 }
 
+/// The model's metadata without tensors, a long vocabulary, and thousands of keys that look like special tokens', each of
+/// the vocabulary's last token. Nothing in it is wrong; a reader that walks over the vocabulary for every key takes minutes.
+#[must_use]
+pub fn many_roles() -> Writer {
+    const TOKENS: u32 = 100_000;
+    const KEYS: u32 = 20_000;
+    let mut writer = Writer::new();
+    hyperparameters(&mut writer);
+    tokenizer(&mut writer);
+    let tokens: Vec<String> = (0..TOKENS).map(|id| format!("t{id}")).collect();
+    writer
+        .set("tokenizer.ggml.tokens", texts(&tokens))
+        .set("tokenizer.ggml.token_type", i32s(&vec![1; tokens.len()]))
+        .set("tokenizer.ggml.merges", texts::<&str>(&[]))
+        .set("tokenizer.ggml.eos_token_id", u32(TOKENS - 1));
+    let (value_type, last) = u32(TOKENS - 1);
+    for key in 0..KEYS {
+        let key = format!("tokenizer.ggml.role{key}_token_id");
+        writer.entry(&key, value_type, &last);
+    }
+    writer
+}
+
 fn hyperparameters(writer: &mut Writer) {
     writer.set("general.architecture", text("qwen35moe"));
     writer.set("general.name", text("tiny"));

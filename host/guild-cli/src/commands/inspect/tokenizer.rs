@@ -1,7 +1,7 @@
 //! What the metadata says about the tokenizer, and whether guild can use it.
 
 use super::facts::read;
-use guild_model::{Array, Metadata, Tokenizer};
+use guild_model::{Array, FromValue, Metadata, Tokenizer};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,29 @@ const KINDS: [&str; 6] = [
     "user_defined",
     "unused",
     "byte",
+];
+
+/// The roles that are shown: GGUF's `*_token_id` keys, older names included. A file may have any number of
+/// other keys of that form.
+const ROLES: [&str; 18] = [
+    "bos",
+    "eos",
+    "eot",
+    "eom",
+    "unknown",
+    "seperator",
+    "padding",
+    "cls",
+    "mask",
+    "fim_pre",
+    "fim_suf",
+    "fim_mid",
+    "fim_pad",
+    "fim_rep",
+    "fim_sep",
+    "prefix",
+    "suffix",
+    "middle",
 ];
 
 /// A model's tokenizer, as it stands in JSON.
@@ -76,19 +99,24 @@ fn kinds(types: Array<'_>) -> BTreeMap<&'static str, u64> {
     counts
 }
 
+/// The known roles in the order of the file, and the texts of their tokens in one walk over the vocabulary.
 fn special_tokens(metadata: &Metadata, tokens: Option<Array<'_>>) -> Vec<SpecialToken> {
-    let text = |id: i64| {
-        let value = tokens?.iter().nth(usize::try_from(id).ok()?)?;
-        <&str as guild_model::FromValue<'_>>::from_value(value).map(str::to_owned)
-    };
     let special = metadata.iter().filter_map(|(key, value)| {
         let role = key.strip_prefix(PREFIX)?.strip_suffix("_token_id")?;
-        let id = value.as_i64()?;
+        ROLES.contains(&role).then_some(())?;
         Some(SpecialToken {
             role: role.to_owned(),
-            id,
-            text: text(id),
+            id: value.as_i64()?,
+            text: None,
         })
     });
-    special.collect()
+    let mut special: Vec<SpecialToken> = special.collect();
+    let last = special.iter().map(|token| token.id).max();
+    let walked = tokens.into_iter().flat_map(|tokens| tokens.iter());
+    for (value, id) in walked.zip(0i64..=last.unwrap_or(-1)) {
+        for token in special.iter_mut().filter(|token| token.id == id) {
+            token.text = <&str as FromValue<'_>>::from_value(value).map(str::to_owned);
+        }
+    }
+    special
 }
