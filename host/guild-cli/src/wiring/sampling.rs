@@ -35,7 +35,7 @@ impl EffectiveSampling {
         };
         let sampling = Sampling {
             temperature: file.float(args.temp, "temp", "temp", off.temperature)?,
-            top_k: file.count(args.top_k, "top-k", "top_k", off.top_k)?,
+            top_k: file.count(args.top_k, "top-k", "top_k", off.top_k, |_| Some(0))?,
             top_p: file.float(args.top_p, "top-p", "top_p", off.top_p)?,
             min_p: file.float(args.min_p, "min-p", "min_p", off.min_p)?,
             typical: args.typical.unwrap_or(off.typical),
@@ -51,6 +51,7 @@ impl EffectiveSampling {
                 "repeat-last-n",
                 "penalty_last_n",
                 off.repeat_last_n,
+                |count| (count == -1.0).then_some(Sampling::REPEAT_LAST_N_MAX),
             )?,
             presence_penalty: args.presence_penalty.unwrap_or(off.presence_penalty),
             frequency_penalty: args.frequency_penalty.unwrap_or(off.frequency_penalty),
@@ -204,53 +205,58 @@ impl FileDefaults<'_> {
         key: &str,
         off: f32,
     ) -> Outcome<f32> {
-        match (given, self.number(key)?) {
-            (Some(given), _) => Ok(given),
-            (None, Some(value)) => {
-                self.used.push(name);
-                Ok(value as f32)
-            }
-            (None, None) => Ok(off),
+        if let Some(given) = given {
+            return Ok(given);
         }
+        let Some(value) = self.number(key, name)? else {
+            return Ok(off);
+        };
+        self.used.push(name);
+        Ok(value as f32)
     }
 
-    /// As [`FileDefaults::float`]. A negative count is how llama.cpp's older files say "all".
+    /// As [`FileDefaults::float`]. `negative` says what a whole number below 0 means, if anything.
     fn count(
         &mut self,
         given: Option<u32>,
         name: &'static str,
         key: &str,
         off: u32,
+        negative: impl Fn(f64) -> Option<u32>,
     ) -> Outcome<u32> {
-        match (given, self.number(key)?) {
-            (Some(given), _) => Ok(given),
-            (None, Some(value)) if value.fract() == 0.0 && value <= f64::from(u32::MAX) => {
-                self.used.push(name);
-                Ok(value.max(0.0) as u32)
-            }
-            (None, Some(value)) => Err(refused(key, &format!("is {value}, not a count"))),
-            (None, None) => Ok(off),
+        if let Some(given) = given {
+            return Ok(given);
         }
+        let Some(value) = self.number(key, name)? else {
+            return Ok(off);
+        };
+        let whole = value.fract() == 0.0 && value <= f64::from(u32::MAX);
+        let count = match whole && value < 0.0 {
+            true => negative(value),
+            false => whole.then_some(value as u32),
+        };
+        let fault = || refused(key, name, &format!("is {value}, not a count"));
+        let count = count.ok_or_else(fault)?;
+        self.used.push(name);
+        Ok(count)
     }
 
-    fn number(&self, key: &str) -> Outcome<Option<f64>> {
+    fn number(&self, key: &str, name: &str) -> Outcome<Option<f64>> {
         match self.metadata.value(&format!("general.sampling.{key}")) {
             None => Ok(None),
             Some(Value::F32(x)) => Ok(Some(x.into())),
             Some(Value::F64(x)) => Ok(Some(x)),
             Some(other) => match other.as_i64() {
                 Some(integer) => Ok(Some(integer as f64)),
-                None => Err(refused(key, "isn't a number")),
+                None => Err(refused(key, name, "isn't a number")),
             },
         }
     }
 }
 
-fn refused(key: &str, fault: &str) -> Failure {
-    Failure::new(
-        Exit::Damaged,
-        format!("general.sampling.{key} of the model file {fault}"),
-    )
+fn refused(key: &str, name: &str, fault: &str) -> Failure {
+    let message = format!("general.sampling.{key} of the model file {fault}");
+    Failure::new(Exit::Damaged, message).hint(format!("give --{name}"))
 }
 
 #[cfg(test)]
@@ -325,6 +331,41 @@ mod tests {
         let effective = EffectiveSampling::new(&SamplingArgs::default(), &file).unwrap();
         let it = &effective.sampling;
         assert_eq!((it.temperature, it.top_k, it.repeat_last_n), (1.0, 0, 32));
+    }
+
+    /// As llama.cpp reads them: -1 is the longest history, and a top-k below 1 keeps all tokens.
+    #[test]
+    fn minus_one_is_the_longest_history_and_not_none() {
+        let file = metadata(&[float("penalty_repeat", 1.3), count("penalty_last_n", -1)]);
+        let effective = EffectiveSampling::new(&SamplingArgs::default(), &file).unwrap();
+        assert_eq!(effective.sampling.repeat_last_n, 1 << 24);
+        assert_eq!(effective.from_file, ["repeat-penalty", "repeat-last-n"]);
+        effective.sampler(16).unwrap();
+
+        let file = metadata(&[count("penalty_last_n", -2)]);
+        let failure = EffectiveSampling::new(&SamplingArgs::default(), &file).unwrap_err();
+        assert_eq!(failure.exit, Exit::Damaged);
+        assert!(failure.message.contains("-2"), "{}", failure.message);
+        assert_eq!(failure.hint, "give --repeat-last-n");
+    }
+
+    #[test]
+    fn a_bad_key_of_the_file_gives_way_to_the_option() {
+        let file = metadata(&[
+            ("temp", STRING, string("hot")),
+            float("top_k", 1.5),
+            count("penalty_last_n", -7),
+        ]);
+        let refused = |args: &SamplingArgs| EffectiveSampling::new(args, &file).unwrap_err().hint;
+        let mut args = SamplingArgs::default();
+        assert_eq!(refused(&args), "give --temp");
+        args.temp = Some(0.5);
+        assert_eq!(refused(&args), "give --top-k");
+        args.top_k = Some(3);
+        assert_eq!(refused(&args), "give --repeat-last-n");
+        args.repeat_last_n = Some(8);
+        let it = EffectiveSampling::new(&args, &file).unwrap().sampling;
+        assert_eq!((it.temperature, it.top_k, it.repeat_last_n), (0.5, 3, 8));
     }
 
     #[test]

@@ -41,9 +41,6 @@ pub struct LogitBias {
     pub bias: f32,
 }
 
-/// The longest history, which is the longest context that the command line takes.
-const REPEAT_LAST_N_MAX: u32 = 1 << 24;
-
 impl Default for Sampling {
     fn default() -> Sampling {
         Sampling {
@@ -64,6 +61,9 @@ impl Default for Sampling {
 }
 
 impl Sampling {
+    /// The longest history, which is the longest context that the command line takes.
+    pub const REPEAT_LAST_N_MAX: u32 = 1 << 24;
+
     /// Whether locally typical sampling is on.
     pub(super) fn has_typical(&self) -> bool {
         self.typical < 1.0
@@ -99,7 +99,7 @@ impl Sampling {
         const ABOVE_0: &str = "above 0, and finite";
         const UNIT: &str = "from 0 to 1";
         const FINITE: &str = "finite";
-        let last_n_fits = self.repeat_last_n <= REPEAT_LAST_N_MAX;
+        let last_n_fits = self.repeat_last_n <= Self::REPEAT_LAST_N_MAX;
         let rows = [
             (
                 "temp",
