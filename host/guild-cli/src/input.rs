@@ -6,10 +6,13 @@ use serde_json::Value;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
-/// The longest text that is read.
+/// The longest text that any command reads.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads all of a source of text that `name` names in errors.
+///
+/// # Errors
+/// IO; USAGE for a text above the limit, and for one that isn't UTF-8, with its first wrong byte.
 pub fn read_text(source: impl Read, name: &Path) -> Outcome<String> {
     let mut bytes = Vec::new();
     let read = source.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes);
@@ -29,6 +32,9 @@ pub fn read_text(source: impl Read, name: &Path) -> Outcome<String> {
 }
 
 /// A text file's contents.
+///
+/// # Errors
+/// Those of [`read_text`].
 pub fn read_file(path: &Path) -> Outcome<String> {
     let file = std::fs::File::open(path).map_err(|error| Failure::io(path, &error))?;
     read_text(file, path)
