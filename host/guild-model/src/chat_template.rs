@@ -10,14 +10,17 @@
 //!
 //! A [`ChatTemplate`] is immutable and may be used from any thread.
 
+mod charge;
 mod environment;
 mod error;
+mod filters;
 mod json;
 pub mod limits;
 mod messages;
 mod methods;
 mod number;
 mod rewrite;
+mod split;
 mod stack;
 mod stored;
 
@@ -30,6 +33,7 @@ use crate::metadata::{Array, Metadata, Value as MetadataValue};
 use minijinja::{Environment, Value};
 use serde_json::{Map, Value as Json};
 use std::io::{Error as IoError, Write};
+use std::sync::Arc;
 
 /// The key of a file's template; a variant's name comes after a dot.
 const TEMPLATE_KEY: &str = "tokenizer.chat_template";
@@ -40,7 +44,7 @@ const NAME: &str = "chat";
 
 /// A compiled template and the texts of the model's special tokens.
 pub struct ChatTemplate {
-    environment: Environment<'static>,
+    environment: Arc<Environment<'static>>,
     special: Vec<(&'static str, String)>,
 }
 
@@ -117,7 +121,7 @@ impl ChatTemplate {
         })?
         .map_err(|error| ChatTemplateError::of_compiling(&error))?;
         Ok(Self {
-            environment,
+            environment: Arc::new(environment),
             special,
         })
     }
@@ -129,25 +133,28 @@ impl ChatTemplate {
     /// - [`ChatTemplateError::Raised`] when the template refuses them;
     /// - [`ChatTemplateError::Render`] for a fault in the template;
     /// - [`ChatTemplateError::Limit`] when it does too much;
+    /// - [`ChatTemplateError::Slow`] when it takes longer than [`limits::TIME_MAX`];
     /// - [`ChatTemplateError::Internal`] when guild or a library fails.
     pub fn render(&self, input: &ChatInput<'_>) -> Result<String, ChatTemplateError> {
-        let messages = normalise(input.messages)?;
-        let rendered = stack::run(|| self.render_here(&messages, input))?;
-        rendered.map_err(|error| ChatTemplateError::of_rendering(&error))
+        let variables = self.variables(input)?;
+        let environment = Arc::clone(&self.environment);
+        let now = input.now;
+        let work = move || {
+            render_here(&environment, &variables, now)
+                .map_err(|error| ChatTemplateError::of_rendering(&error))
+        };
+        stack::run_within(limits::TIME_MAX, work)?
     }
 
-    /// Renders on this thread's stack.
-    fn render_here(
-        &self,
-        messages: &[Json],
-        input: &ChatInput<'_>,
-    ) -> Result<String, minijinja::Error> {
+    /// What the template sees, but for functions.
+    fn variables(&self, input: &ChatInput<'_>) -> Result<Map<String, Json>, ChatTemplateError> {
+        let messages = normalise(input.messages)?;
         let mut variables: Map<String, Json> = self
             .special
             .iter()
             .map(|(name, text)| ((*name).to_owned(), Json::from(text.as_str())))
             .collect();
-        variables.insert("messages".into(), messages.to_vec().into());
+        variables.insert("messages".into(), messages.into());
         variables.insert("tools".into(), input.tools.cloned().unwrap_or(Json::Null));
         variables.insert("documents".into(), Json::Null);
         variables.insert(
@@ -155,20 +162,28 @@ impl ChatTemplate {
             input.add_generation_prompt.into(),
         );
         variables.extend(input.variables.clone());
-        let now = input.now;
-        let clock = Value::from_function(move |format: String| environment::strftime(&format, now));
-        let context = Value::from_pairs(
-            variables
-                .iter()
-                .map(|(name, value)| (name.as_str(), json::to_value(value)))
-                .chain([("strftime_now", clock)]),
-        );
-        let mut output = Bounded(Vec::new());
-        let template = self.environment.get_template(NAME)?;
-        template.render_captured_to(context, &mut output)?;
-        // Only whole strings are written, so this can't fail.
-        Ok(String::from_utf8(output.0).unwrap_or_default())
+        Ok(variables)
     }
+}
+
+/// Renders on this thread's stack.
+fn render_here(
+    environment: &Environment<'static>,
+    variables: &Map<String, Json>,
+    now: DateTime,
+) -> Result<String, minijinja::Error> {
+    let clock = Value::from_function(move |format: String| environment::strftime(&format, now));
+    let context = Value::from_pairs(
+        variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), json::to_value(value)))
+            .chain([("strftime_now", clock)]),
+    );
+    let mut output = Bounded(Vec::new());
+    let template = environment.get_template(NAME)?;
+    template.render_captured_to(context, &mut output)?;
+    // Only whole strings are written, so this can't fail.
+    Ok(String::from_utf8(output.0).unwrap_or_default())
 }
 
 impl std::fmt::Debug for ChatTemplate {

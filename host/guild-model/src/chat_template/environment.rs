@@ -2,7 +2,7 @@
 
 use super::error::{Raised, caused_by};
 use super::limits::{FUEL, TIME_FORMAT_BYTES_MAX};
-use super::{DateTime, json, methods, number, stored};
+use super::{DateTime, charge, filters, json, methods, number, stored};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, escape_formatter};
@@ -22,7 +22,7 @@ pub(super) fn new() -> Result<Environment<'static>, Error> {
     environment.set_unknown_method_callback(methods::call);
     environment.add_function("raise_exception", raise);
     environment.add_filter("tojson", json::tojson);
-    environment.add_filter("trim", methods::trim);
+    filters::add_to(&mut environment);
     environment.add_filter(stored::FILTER, stored::check);
     environment.add_test("sequence", is_sequence);
     environment.add_test("iterable", is_iterable);
@@ -45,7 +45,8 @@ pub(super) fn strftime(format: &str, now: DateTime) -> Result<String, Error> {
 }
 
 /// `raise_exception(message)`.
-fn raise(message: &Value) -> Result<Value, Error> {
+fn raise(state: &State<'_, '_>, message: &Value) -> Result<Value, Error> {
+    charge::text_of(state, message)?;
     Err(caused_by(Raised(message.to_string())))
 }
 

@@ -62,6 +62,12 @@ pub enum ChatTemplateError {
         /// What was limited.
         what: &'static str,
     },
+    /// The template takes too long.
+    #[error("the chat template wasn't done after {limit_ms} ms")]
+    Slow {
+        /// The longest that one may take.
+        limit_ms: u64,
+    },
     /// The caller's messages aren't a conversation.
     #[error("message {index} {reason}")]
     Message {
@@ -90,7 +96,8 @@ impl ChatTemplateError {
             Self::TooLong { .. }
             | Self::Syntax { .. }
             | Self::Render { .. }
-            | Self::Limit { .. } => Some(ErrorCode::Damaged),
+            | Self::Limit { .. }
+            | Self::Slow { .. } => Some(ErrorCode::Damaged),
             _ => None,
         }
     }
@@ -114,6 +121,8 @@ impl ChatTemplateError {
             Some("work")
         } else if cause::<OutputFull>(error).is_some() {
             Some("output")
+        } else if cause::<TooManyStripped>(error).is_some() {
+            Some("characters to strip")
         } else {
             cause::<TooDeep>(error).map(|_| "nesting")
         };
@@ -141,6 +150,11 @@ pub(super) struct OutputFull;
 #[derive(Debug, thiserror::Error)]
 #[error("the value has too many levels")]
 pub(super) struct TooDeep;
+
+/// More characters are to be stripped than there is a use for.
+#[derive(Debug, thiserror::Error)]
+#[error("too many characters to strip")]
+pub(super) struct TooManyStripped;
 
 /// The error that `marker` caused.
 pub(super) fn caused_by(marker: impl Error + Send + Sync + 'static) -> minijinja::Error {

@@ -1,12 +1,15 @@
 //! JSON in and out of templates: input as values, and the `tojson` filter with the output of Python's `json.dumps`.
 
 use super::error::{TooDeep, caused_by};
-use super::limits::{INDENT_MAX, VALUE_LEVELS_MAX};
+use super::limits::{FUEL_BYTES, INDENT_MAX, VALUE_LEVELS_MAX};
 use super::number;
 use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 use serde_json::Value as Json;
 use std::fmt::Write;
+
+/// A text is paid for in parts of so many bytes, as it is written.
+const CHARGED_BYTES: usize = 64 << 10;
 
 /// A JSON value as the engine's value; objects keep the order of their keys.
 pub(super) fn to_value(json: &Json) -> Value {
@@ -127,7 +130,7 @@ impl Writer<'_, '_, '_> {
             ValueKind::None => self.out.push_str("null"),
             ValueKind::Bool => self.out.push_str(truth(value)),
             ValueKind::Number => self.out.push_str(&number_text(value)),
-            ValueKind::String => self.string(value.as_str().unwrap_or_default()),
+            ValueKind::String => self.string(value.as_str().unwrap_or_default())?,
             ValueKind::Seq | ValueKind::Iterable => self.list(value, level)?,
             ValueKind::Map => self.object(value, level)?,
             kind => {
@@ -156,7 +159,10 @@ impl Writer<'_, '_, '_> {
         let mut keys = Vec::new();
         for key in value.try_iter()?.checked() {
             let key = key?;
-            keys.push((key_text(&key)?, key));
+            let text = key_text(&key)?;
+            self.state
+                .consume_fuel(1 + text.len() as u64 / FUEL_BYTES)?;
+            keys.push((text, key));
         }
         if self.sort_keys {
             keys.sort_by(|a, b| a.0.cmp(&b.0));
@@ -164,7 +170,7 @@ impl Writer<'_, '_, '_> {
         self.out.push('{');
         for (index, (text, key)) in keys.iter().enumerate() {
             self.begin_item(index == 0, level);
-            self.string(text);
+            self.string(text)?;
             self.out.push_str(&self.key);
             self.value(&value.get_item(key)?, level + 1)?;
         }
@@ -195,9 +201,12 @@ impl Writer<'_, '_, '_> {
         }
     }
 
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, text: &str) -> Result<(), Error> {
         self.out.push('"');
         for c in text.chars() {
+            if self.out.len() - self.charged_bytes >= CHARGED_BYTES {
+                self.charge()?;
+            }
             match c {
                 '"' => self.out.push_str("\\\""),
                 '\\' => self.out.push_str("\\\\"),
@@ -211,6 +220,7 @@ impl Writer<'_, '_, '_> {
             }
         }
         self.out.push('"');
+        Ok(())
     }
 
     /// A character as one or two UTF-16 units.
