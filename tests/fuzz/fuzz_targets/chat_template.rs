@@ -27,6 +27,10 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         variables: &variables,
         now: DateTime::constant(2024, 7, 26, 9, 5, 3, 0),
     });
-    assert!(!matches!(rendered, Err(ChatTemplateError::Internal { .. })), "{rendered:?}");
+    let faulty = matches!(
+        rendered,
+        Err(ChatTemplateError::Internal { .. } | ChatTemplateError::Slow { .. })
+    );
+    assert!(!faulty, "{rendered:?}");
     assert!(started.elapsed() < Duration::from_secs(20), "it took {:?}", started.elapsed());
 });

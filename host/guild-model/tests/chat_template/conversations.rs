@@ -1,11 +1,13 @@
 //! Conversations of every kind through a model's own template, against jinja2.
 //!
 //! `GUILD_TEST_CHAT_TEMPLATE` names template files, separated by `:`; `GUILD_TEST_PYTHON` an interpreter with jinja2.
-//! The comparison is exact. Qwen 3.5's template is the one that must pass; `GUILD_TEST_CHAT_TEMPLATE_FEW` names more
-//! files that are compared over the first conversations of each kind.
+//! The comparison is exact. Qwen 3.5's template is the one that must pass; the other templates beside the first file are
+//! compared over the first conversations of each kind.
 
 use crate::{reference, render_source};
+use guild_model::ChatTemplateError;
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 fn say(role: &str, content: impl Into<Value>) -> Value {
     json!({ "role": role, "content": content.into() })
@@ -238,23 +240,49 @@ fn all() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// What differs between guild and jinja2 over `cases`, and how many both refuse.
-fn compare(python: &str, path: &str, cases: &[Value]) -> (Vec<String>, usize) {
+/// How guild and jinja2 compare over some conversations.
+#[derive(Default)]
+struct Tally {
+    /// Conversations that both render to the same text.
+    same: usize,
+    /// Conversations that the template refuses in both with the same words.
+    refused: usize,
+    /// Conversations over which the template itself fails in both, such as by an operation on the wrong type.
+    failed: usize,
+    /// What differs.
+    findings: Vec<String>,
+}
+
+/// Compares guild with jinja2 over `cases`. A limit or a fault of guild's agrees with nothing.
+fn compare(python: &str, path: &str, cases: &[Value]) -> Tally {
     let template = std::fs::read_to_string(path).unwrap();
     let special = json!({ "bos_token": "<s>", "eos_token": "</s>" });
     let theirs = reference::render(python, &template, &special, cases);
     let empty = Map::new();
     let special = special.as_object().unwrap_or(&empty);
-    let mut findings = Vec::new();
-    let mut refused = 0;
+    let mut tally = Tally::default();
     for (case, theirs) in cases.iter().zip(&theirs) {
-        match (render_source(&template, case, special), theirs.get("text")) {
-            (Ok(ours), Some(text)) if ours == text.as_str().unwrap() => {}
-            (Err(_), None) => refused += 1,
-            (ours, _) => findings.push(format!("{case}\n  guild  {ours:?}\n  jinja2 {theirs}")),
+        let ours = render_source(&template, case, special);
+        let (text, error) = (theirs["text"].as_str(), theirs["error"].as_str());
+        match (&ours, text, error) {
+            (Ok(ours), Some(text), None) if ours == text => tally.same += 1,
+            (Err(ChatTemplateError::Raised { message, .. }), None, Some(error))
+                if error == format!("TemplateError: {message}") =>
+            {
+                tally.refused += 1;
+            }
+            (Err(ChatTemplateError::Render { .. }), None, Some(error))
+                if !error.starts_with("TemplateError: ")
+                    && !error.starts_with("TemplateSyntaxError: ") =>
+            {
+                tally.failed += 1;
+            }
+            _ => tally
+                .findings
+                .push(format!("{case}\n  guild  {ours:?}\n  jinja2 {theirs}")),
         }
     }
-    (findings, refused)
+    tally
 }
 
 #[test]
@@ -267,45 +295,64 @@ fn a_models_template_renders_as_in_jinja2() {
         return;
     };
     let cases: Vec<Value> = all().into_iter().flat_map(|(_, cases)| cases).collect();
-    assert!(cases.len() >= 20);
     for path in paths.split(':') {
-        let (findings, refused) = compare(&python, path, &cases);
+        let tally = compare(&python, path, &cases);
         println!(
-            "{path}: {} conversations, {refused} refused by both",
-            cases.len()
+            "{path}: {} texts are the same, {} refused, {} failed in both",
+            tally.same, tally.refused, tally.failed
         );
-        assert!(findings.is_empty(), "{path}\n{}", findings.join("\n"));
+        assert!(
+            tally.findings.is_empty(),
+            "{path}\n{}",
+            tally.findings.join("\n")
+        );
+        assert!(tally.same >= 20, "{path}: only {} texts", tally.same);
+        assert!(tally.refused >= 1, "{path}: nothing was refused");
+        assert_eq!(tally.failed, 0, "{path}");
     }
 }
 
-/// Says how many templates of a collection agree; only a few conversations of each kind, since many templates refuse
-/// what others take.
+/// The folder of the named template may hold a collection. Of every 70 templates in it 64 render the same; only a few
+/// conversations of each kind, since many templates refuse what others take.
 #[test]
-fn how_many_other_templates_render_as_in_jinja2() {
+fn most_templates_of_a_collection_render_as_in_jinja2() {
     let (Some(python), Ok(paths)) = (
         reference::python(),
-        std::env::var("GUILD_TEST_CHAT_TEMPLATE_FEW"),
+        std::env::var("GUILD_TEST_CHAT_TEMPLATE"),
     ) else {
-        eprintln!("skipped: set GUILD_TEST_PYTHON and GUILD_TEST_CHAT_TEMPLATE_FEW");
+        eprintln!("skipped: set GUILD_TEST_PYTHON and GUILD_TEST_CHAT_TEMPLATE");
         return;
     };
-    let kinds = all();
-    let few: Vec<Value> = kinds
+    let named = Path::new(paths.split(':').next().unwrap_or_default());
+    let mut templates: Vec<_> = std::fs::read_dir(named.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "jinja")
+        })
+        .collect();
+    templates.sort();
+    let few: Vec<Value> = all()
         .iter()
         .flat_map(|(_, cases)| cases.iter().take(5).cloned())
         .collect();
-    let (mut same, mut total) = (0, 0);
-    for path in paths.split(':') {
-        let (findings, refused) = compare(&python, path, &few);
-        total += 1;
-        same += usize::from(findings.is_empty());
-        if !findings.is_empty() {
-            println!(
-                "{path}: {} differ, {refused} refused by both\n{}",
-                findings.len(),
-                findings[0]
-            );
+    // Most of the others loop over tools that aren't there, which is an error in jinja2 only.
+    let (mut same, mut texts) = (0, 0);
+    for path in &templates {
+        let tally = compare(&python, path.to_str().unwrap(), &few);
+        same += usize::from(tally.findings.is_empty());
+        texts += tally.same;
+        if let Some(first) = tally.findings.first() {
+            let (count, path) = (tally.findings.len(), path.display());
+            println!("{path}: {count} differ\n{first}");
         }
     }
-    println!("{same} of {total} templates render as in jinja2");
+    let total = templates.len();
+    println!("{same} of {total} templates render as in jinja2, {texts} texts");
+    assert!(
+        same * 70 >= total * 64,
+        "only {same} of {total} templates render as in jinja2"
+    );
+    assert!(texts >= total, "only {texts} texts of {total} templates");
 }

@@ -2,8 +2,9 @@
 
 use crate::render_source;
 use guild_model::ChatTemplateError;
-use guild_model::chat_template::limits::{TAG_BYTES_MAX, TEMPLATE_BYTES_MAX};
+use guild_model::chat_template::limits::{FUEL, FUEL_BYTES, TAG_BYTES_MAX, TEMPLATE_BYTES_MAX};
 use serde_json::{Map, Value, json};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The longest that one may take, in a build without optimisation on a busy machine.
@@ -45,7 +46,10 @@ fn endless_work_meets_a_limit() {
     ] {
         let error = run(&source).unwrap_err();
         assert!(
-            matches!(error, ChatTemplateError::Limit { what: "work", .. }),
+            matches!(
+                error,
+                ChatTemplateError::Limit { what: "work", .. } | ChatTemplateError::Slow { .. }
+            ),
             "{error:?}"
         );
     }
@@ -79,6 +83,123 @@ fn huge_values_meet_a_limit_before_they_exist() {
     ] {
         assert!(run(source).is_err(), "{source}");
     }
+}
+
+/// The longest that one template of the next test may take, in a build without optimisation on a busy machine.
+const SOON: Duration = Duration::from_secs(2);
+/// The most memory that one may take, as `limits.rs` says: four times what its work pays for, and the program itself.
+const PEAK_KIB_MAX: u64 = (4 * FUEL * FUEL_BYTES + (64 << 20)) >> 10;
+/// How the next test hands a template to the process that renders it.
+const TEMPLATE_VARIABLE: &str = "GUILD_TEST_HOSTILE_TEMPLATE";
+
+#[test]
+fn much_out_of_little_ends_soon_and_in_bounded_memory() {
+    for source in [
+        "{{ ('a' * 30000000).strip('b' * 3000000 ~ 'a') }}",
+        "{{ ('a' * 30000000)|trim('b' * 3000000 ~ 'a') }}",
+        "{{ ('a' * 60000000).split('a') }}",
+        "{{ ('a' * 60000000).split('a', 50000000) }}",
+        "{{ ('a ' * 30000000).split() }}",
+        "{{ ('a' * 60000000).rsplit('a') }}",
+        "{{ ('a' * 60000000).rsplit('a', 50000000) }}",
+        "{{ ('\\n' * 60000000).splitlines() }}",
+        "{{ ('\\n' * 60000000).splitlines(true) }}",
+        "{{ ('a' * 60000000)|list }}",
+        "{{ ''.join(['x' * 30000000] * 1000) }}",
+        "{{ (['x' * 30000000] * 1000)|join }}",
+        "{{ ([{'a': 'x' * 30000000}] * 1000)|join(attribute='a') }}",
+        "{{ ([['x' * 30000000] * 1000])|join(',') }}",
+        "{{ (['x' * 30000000] * 1000)|string }}",
+        "{{ (['x' * 30000000] * 1000)|trim }}",
+        "{{ raise_exception(['x' * 30000000] * 1000) }}",
+        "{{ (['x' * 1000000] * 1000)|sum(start='') }}",
+        "{{ ([[1]] * 8000000)|sum(start=[]) }}",
+        "{{ ('{0}' * 100000).format('x' * 1000000) }}",
+        "{{ '{0}'.format(['x' * 30000000] * 1000) }}",
+        "{{ ('{0:>9999}' * 1000000).format(1) }}",
+        "{{ ('%(a)s' * 100000)|format(a='x' * 1000000) }}",
+        "{{ '%s'|format(['x' * 30000000] * 1000) }}",
+        "{{ ([1] * 8000000)|batch(1) }}",
+        "{{ ([1] * 8000000)|slice(4000000) }}",
+        "{{ ([1] * 1000000000).index(2) }}",
+        "{{ ([1] * 1000000000).count(2) }}",
+        "{{ (['x' * 1000000] * 100000).count('x' * 1000000) }}",
+        "{{ (['x' * 1000000] * 100000)|sort }}",
+        "{{ (['x' * 1000000] * 100000)|unique }}",
+        "{{ (['x' * 1000000] * 100000)|max }}",
+        "{{ range(99999)|zip(range(99999), range(99999), range(99999))|list|length }}",
+        "{% set b = 'b' * 30000000 %}{% for i in range(99999) %}{% set q = 'x'.find(b) %}{% endfor %}",
+        "{{ ('a' * 30000000).replace('a', 'bbbbbbbbbb') }}",
+        "{{ ('a' * 30000000)|replace('a', 'bbbbbbbbbb') }}",
+        "{{ ('\\n' * 30000000)|indent(1000, blank=true) }}",
+        "{{ ('\\x01' * 60000000)|tojson(ensure_ascii=true) }}",
+    ] {
+        renders_in_bounds(source);
+    }
+    let keys = "{% set k = 'x' * 60000000 %}{{ ".to_owned() + &nested("{k:", "1", "} ", 400);
+    renders_in_bounds(&format!("{keys}|tojson }}}}"));
+}
+
+/// Renders a template in a process of its own, where it must fail in time and within the memory.
+fn renders_in_bounds(source: &str) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "hostile::one_of_them",
+            "--ignored",
+            "--nocapture",
+        ])
+        .env(TEMPLATE_VARIABLE, source)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{source}\n{text}\n{errors}");
+    let figure = |name: &str| -> u64 {
+        let after = text.split_once(name).map_or("", |(_, after)| after);
+        let digits = after.split_whitespace().next().unwrap_or_default();
+        digits.parse().unwrap_or_else(|_| panic!("{name} {text}"))
+    };
+    let figures = text.lines().find(|line| line.contains("took_ms="));
+    println!("{source}\n  {}", figures.unwrap_or_default());
+    let took = Duration::from_millis(figure("took_ms="));
+    assert!(took < SOON, "{source} took {took:?}");
+    // Linux alone says what a process took at most.
+    if cfg!(target_os = "linux") {
+        let peak_kib = figure("peak_kib=");
+        assert!(peak_kib < PEAK_KIB_MAX, "{source} took {peak_kib} KiB");
+    }
+}
+
+#[test]
+#[ignore = "run by the test before it, in a process of its own"]
+fn one_of_them() {
+    let source = std::env::var(TEMPLATE_VARIABLE).expect("the template to render");
+    let started = Instant::now();
+    let error = run(&source).unwrap_err();
+    let took_ms = started.elapsed().as_millis();
+    assert!(!matches!(error, ChatTemplateError::Slow { .. }), "{error}");
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|peak| peak.split_whitespace().next());
+    let peak_kib = peak.unwrap_or_default();
+    println!("took_ms={took_ms} peak_kib={peak_kib} {error}");
+}
+
+#[test]
+fn too_many_characters_to_strip_are_refused_as_such() {
+    let error = run("{{ 'a'.strip('b' * 5000) }}").unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ChatTemplateError::Limit {
+                what: "characters to strip",
+                line: 1
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(run("{{ 'abcda'.strip('b' * 4000 ~ 'a') }}").unwrap(), "cd");
 }
 
 #[test]
