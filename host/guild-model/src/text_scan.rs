@@ -10,15 +10,6 @@ pub struct StopStrings {
     held: String,
 }
 
-/// What a piece of text led to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scanned {
-    /// Text that is certain now. It never holds a stop string or a part of one that was met.
-    pub text: String,
-    /// Whether a stop string was met: nothing comes after `text`.
-    pub stopped: bool,
-}
-
 impl StopStrings {
     /// Stops at any of `stops`; empty ones are ignored.
     #[must_use]
@@ -30,31 +21,33 @@ impl StopStrings {
         }
     }
 
-    /// Takes the next piece. Of several stop strings the one that is complete first counts.
-    pub fn push(&mut self, piece: &str) -> Scanned {
+    /// Takes the next piece and appends to `out` the text that is certain now, never a stop string or a part of one that
+    /// was met. True when one was met: nothing comes after. Of several the one that is complete first counts.
+    pub fn push(&mut self, piece: &str, out: &mut String) -> bool {
+        if self.stops.is_empty() {
+            out.push_str(piece);
+            return false;
+        }
         self.held.push_str(piece);
         let found = |stop: &String| {
             let start = self.held.find(stop.as_str())?;
             Some((start + stop.len(), start))
         };
         if let Some((_, start)) = self.stops.iter().filter_map(found).min() {
-            let mut text = std::mem::take(&mut self.held);
-            text.truncate(start);
-            return Scanned {
-                text,
-                stopped: true,
-            };
+            out.push_str(&self.held[..start]);
+            self.held.clear();
+            return true;
         }
-        let marks: Vec<&str> = self.stops.iter().map(String::as_str).collect();
-        Scanned {
-            text: take_certain(&mut self.held, &marks),
-            stopped: false,
-        }
+        let certain = certain_bytes(&self.held, &self.stops);
+        out.push_str(&self.held[..certain]);
+        self.held.drain(..certain);
+        false
     }
 
-    /// Ends the text: what was held back is text after all.
-    pub fn finish(&mut self) -> String {
-        std::mem::take(&mut self.held)
+    /// Ends the text: what was held back is text after all, and is appended to `out`.
+    pub fn finish(&mut self, out: &mut String) {
+        out.push_str(&self.held);
+        self.held.clear();
     }
 }
 
@@ -65,6 +58,23 @@ pub enum AnswerPart {
     Thinking,
     /// The answer.
     Answer,
+}
+
+/// An answer with its reasoning, as far as both have come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SplitAnswer {
+    /// What the model thought; complete before the answer begins.
+    pub thinking: String,
+    /// The answer.
+    pub answer: String,
+}
+
+impl SplitAnswer {
+    /// Bytes of the reasoning and of the answer.
+    #[must_use]
+    pub const fn lengths(&self) -> (usize, usize) {
+        (self.thinking.len(), self.answer.len())
+    }
 }
 
 /// The mark before a model's reasoning.
@@ -101,47 +111,40 @@ impl ReasoningSplitter {
         }
     }
 
-    /// Takes the next piece; gives out what is certain, in order.
-    pub fn push(&mut self, piece: &str) -> Vec<(AnswerPart, String)> {
+    /// Takes the next piece and appends to `out` what is certain now.
+    pub fn push(&mut self, piece: &str, out: &mut SplitAnswer) {
         self.held.push_str(piece);
-        let mut out = Vec::new();
         while let Some(mark) = self.mark() {
+            let answering = self.part == AnswerPart::Answer;
             let Some(at) = self.held.find(mark) else {
-                let certain = take_certain(&mut self.held, &[mark]);
-                if self.part == AnswerPart::Answer && certain.trim().is_empty() {
-                    // White space before an opening mark isn't part of the answer.
-                    self.held.insert_str(0, &certain);
-                } else {
-                    self.emit(certain, &mut out);
+                let certain = certain_bytes(&self.held, &[mark]);
+                // White space before an opening mark isn't part of the answer.
+                if !(answering && self.held[..certain].trim().is_empty()) {
+                    self.hand_out(certain, out);
                 }
-                return out;
+                return;
             };
-            let before: String = self.held.drain(..at).collect();
-            if self.part == AnswerPart::Answer && !before.trim().is_empty() {
+            if answering && !self.held[..at].trim().is_empty() {
                 self.may_open = false;
-                self.emit(before, &mut out);
+                self.hand_out(at, out);
                 continue;
             }
-            self.held.drain(..mark.len());
-            if self.part == AnswerPart::Thinking {
-                self.emit(before, &mut out);
-                self.part = AnswerPart::Answer;
-            } else {
+            if answering {
+                self.held.drain(..at + mark.len());
                 self.part = AnswerPart::Thinking;
+            } else {
+                self.hand_out(at, out);
+                self.held.drain(..mark.len());
+                self.part = AnswerPart::Answer;
             }
             (self.may_open, self.at_start) = (false, true);
         }
-        let rest = std::mem::take(&mut self.held);
-        self.emit(rest, &mut out);
-        out
+        self.hand_out(self.held.len(), out);
     }
 
     /// Ends the text: what was held back belongs to the part that it was met in.
-    pub fn finish(&mut self) -> Vec<(AnswerPart, String)> {
-        let mut out = Vec::new();
-        let rest = std::mem::take(&mut self.held);
-        self.emit(rest, &mut out);
-        out
+    pub fn finish(&mut self, out: &mut SplitAnswer) {
+        self.hand_out(self.held.len(), out);
     }
 
     /// The mark that would end the present part.
@@ -152,34 +155,37 @@ impl ReasoningSplitter {
         }
     }
 
-    fn emit(&mut self, text: String, out: &mut Vec<(AnswerPart, String)>) {
+    /// Moves the first `bytes` that are held to their part.
+    fn hand_out(&mut self, bytes: usize, out: &mut SplitAnswer) {
         let text = match self.at_start {
-            true => text.trim_start_matches('\n').to_owned(),
-            false => text,
+            true => self.held[..bytes].trim_start_matches('\n'),
+            false => &self.held[..bytes],
         };
-        if text.is_empty() {
-            return;
+        if !text.is_empty() {
+            self.at_start = false;
+            match self.part {
+                AnswerPart::Thinking => out.thinking.push_str(text),
+                AnswerPart::Answer => {
+                    self.may_open &= text.trim().is_empty();
+                    out.answer.push_str(text);
+                }
+            }
         }
-        self.at_start = false;
-        if self.part == AnswerPart::Answer && !text.trim().is_empty() {
-            self.may_open = false;
-        }
-        out.push((self.part, text));
+        self.held.drain(..bytes);
     }
 }
 
-/// Takes from `held` all but the longest end that could be the start of one of `marks`, none of which is in it.
-fn take_certain(held: &mut String, marks: &[&str]) -> String {
-    let longest = marks.iter().map(|mark| mark.len()).max().unwrap_or(0);
-    let first = held.len().saturating_sub(longest.saturating_sub(1));
-    let open = (first..held.len())
-        .find(|at| {
-            held.get(*at..)
-                .is_some_and(|end| marks.iter().any(|mark| mark.starts_with(end)))
-        })
-        .unwrap_or(held.len());
-    let rest = held.split_off(open);
-    std::mem::replace(held, rest)
+/// How many bytes of `held` are certain: all but the longest end that could be the start of one of `marks`, none of
+/// which is in it.
+fn certain_bytes<M: AsRef<str>>(held: &str, marks: &[M]) -> usize {
+    let longest = marks.iter().map(|mark| mark.as_ref().len()).max();
+    let first = held
+        .len()
+        .saturating_sub(longest.unwrap_or(0).saturating_sub(1));
+    let opens = |end: &str| marks.iter().any(|mark| mark.as_ref().starts_with(end));
+    (first..held.len())
+        .find(|at| held.get(*at..).is_some_and(opens))
+        .unwrap_or(held.len())
 }
 
 #[cfg(test)]
@@ -192,13 +198,11 @@ mod tests {
         let mut scanner = StopStrings::new(&stops);
         let mut text = String::new();
         for piece in pieces {
-            let scanned = scanner.push(piece);
-            text.push_str(&scanned.text);
-            if scanned.stopped {
+            if scanner.push(piece, &mut text) {
                 return (text, true);
             }
         }
-        text.push_str(&scanner.finish());
+        scanner.finish(&mut text);
         (text, false)
     }
 
@@ -217,19 +221,46 @@ mod tests {
 
     fn split(prompt: &str, pieces: &[&str]) -> (String, String) {
         let mut splitter = ReasoningSplitter::after(prompt);
-        let mut parts = (String::new(), String::new());
-        let mut out: Vec<_> = pieces
-            .iter()
-            .flat_map(|piece| splitter.push(piece))
-            .collect();
-        out.extend(splitter.finish());
-        for (part, text) in out {
-            match part {
-                AnswerPart::Thinking => parts.0.push_str(&text),
-                AnswerPart::Answer => parts.1.push_str(&text),
-            }
+        let mut out = SplitAnswer::default();
+        for piece in pieces {
+            let before = out.clone();
+            splitter.push(piece, &mut out);
+            // Nothing is thought once the answer has begun.
+            assert!(before.answer.is_empty() || before.thinking == out.thinking);
         }
-        parts
+        splitter.finish(&mut out);
+        (out.thinking, out.answer)
+    }
+
+    #[test]
+    fn without_stop_strings_nothing_is_held_and_nothing_allocated() {
+        let mut scanner = StopStrings::new(&[String::new()]);
+        let mut text = String::new();
+        assert!(!scanner.push("a <", &mut text));
+        assert_eq!(text, "a <");
+        assert_eq!(scanner.held.capacity(), 0);
+    }
+
+    #[test]
+    fn a_reserved_text_never_moves() {
+        let mut scanner = StopStrings::new(&["</s>".to_owned()]);
+        let mut splitter = ReasoningSplitter::after("<think>");
+        let mut text = String::with_capacity(4096);
+        let mut out = SplitAnswer {
+            thinking: String::with_capacity(4096),
+            answer: String::with_capacity(4096),
+        };
+        for piece in ["a</", "a</think", "a</"] {
+            scanner.push(piece, &mut text);
+            splitter.push(piece, &mut out);
+        }
+        let held = (scanner.held.capacity(), splitter.held.capacity());
+        for _ in 0..500 {
+            scanner.push("a</", &mut text);
+            splitter.push("a</", &mut out);
+        }
+        assert_eq!((scanner.held.capacity(), splitter.held.capacity()), held);
+        assert_eq!((text.capacity(), out.thinking.capacity()), (4096, 4096));
     }
 
     #[test]

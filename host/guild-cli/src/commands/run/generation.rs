@@ -9,6 +9,16 @@ use guild_engine::{Engine, Sampler, Session};
 use guild_model::{ControlTokens, StopStrings, StreamDecoder, Tokenizer};
 use std::time::Instant;
 
+/// Tokens that room is reserved for at most; a longer text grows now and then.
+const RESERVED_TOKENS_MAX: usize = 1 << 16;
+/// Bytes of text that room is reserved for, a token. Few vocabularies average more.
+const TOKEN_TEXT_BYTES: usize = 8;
+
+/// Bytes that are reserved for the text of so many tokens at most.
+pub fn reserved_bytes(tokens: usize) -> usize {
+    tokens.min(RESERVED_TOKENS_MAX) * TOKEN_TEXT_BYTES
+}
+
 /// What generates: a session of an engine, and how tokens are chosen and spelled.
 pub struct Generator<'a> {
     /// The engine.
@@ -141,7 +151,11 @@ struct Text<'a, S> {
 impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
     fn new(tokenizer: Option<&'a Tokenizer>, limits: Limits, sink: S) -> Self {
         Text {
-            generated: Generated::default(),
+            generated: Generated {
+                tokens: Vec::with_capacity(limits.tokens.min(RESERVED_TOKENS_MAX)),
+                text: String::with_capacity(reserved_bytes(limits.tokens)),
+                ..Generated::default()
+            },
             limits,
             decoder: StreamDecoder::new(ControlTokens::Show).continuing(),
             piece: String::new(),
@@ -181,8 +195,9 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
             if self.scan()? {
                 finish = Finish::Stop;
             } else {
-                let held = self.limits.stops.finish();
-                self.emit(&held)?;
+                let before = self.generated.text.len();
+                self.limits.stops.finish(&mut self.generated.text);
+                self.emit_after(before)?;
             }
         }
         self.generated.finish = finish;
@@ -191,16 +206,18 @@ impl<'a, S: FnMut(&str) -> Outcome<()>> Text<'a, S> {
 
     /// Hands out what is certain of the last piece; true when a stop string was met.
     fn scan(&mut self) -> Outcome<bool> {
-        let scanned = self.limits.stops.push(&self.piece);
-        self.emit(&scanned.text)?;
-        Ok(scanned.stopped)
+        let text = &mut self.generated.text;
+        let before = text.len();
+        let stopped = self.limits.stops.push(&self.piece, text);
+        self.emit_after(before)?;
+        Ok(stopped)
     }
 
-    fn emit(&mut self, piece: &str) -> Outcome<()> {
-        if piece.is_empty() {
-            return Ok(());
+    /// Hands out what came since the text was this long.
+    fn emit_after(&mut self, before: usize) -> Outcome<()> {
+        match &self.generated.text[before..] {
+            "" => Ok(()),
+            piece => (self.sink)(piece),
         }
-        self.generated.text.push_str(piece);
-        (self.sink)(piece)
     }
 }

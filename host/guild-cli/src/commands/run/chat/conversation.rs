@@ -1,12 +1,13 @@
 //! A conversation: its messages, and the session that has seen part of their text.
 
-use crate::commands::run::generation::{Finish, Generated, Generator, Limits};
+use crate::commands::run::generation::{Finish, Generated, Generator, Limits, reserved_bytes};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::output::Output;
 use crate::wiring::template::Template;
 use guild_engine::{Engine, Sampler, Session};
+use guild_model::text_scan::SplitAnswer;
 use guild_model::{AnswerPart, ReasoningSplitter, StopStrings, Tokenizer};
 use serde_json::{Value, json};
 
@@ -166,7 +167,7 @@ impl Conversation {
         let (mut session, reused) = self.session_for(&ids)?;
         self.sampler.forget();
         self.sampler.remember(&ids[..reused]);
-        let mut answer = Answer::new(&text);
+        let mut answer = Answer::new(&text, limits.tokens);
         let generator = Generator {
             engine: &mut self.engine,
             session: &mut session,
@@ -189,8 +190,8 @@ impl Conversation {
         answer.finish(&mut show)?;
         self.remember(session, &ids, &generated.tokens);
         Ok(Turn {
-            answer: answer.answer,
-            thinking: answer.thinking,
+            answer: answer.parts.answer,
+            thinking: answer.parts.thinking,
             prompt_tokens: ids.len(),
             reused_tokens: reused,
             started_over: held && reused == 0,
@@ -215,7 +216,7 @@ impl Conversation {
             "the conversation takes {prompt} tokens and the context holds {context}; it is as before the last question"
         );
         Err(Failure::new(Exit::Usage, message).hint(
-            "/save it, take a question back with /undo, /clear it, or start again with a larger -c",
+            "take a question back with /undo, /clear it, at a terminal /save it, or start again with a larger -c",
         ))
     }
 
@@ -244,16 +245,17 @@ impl Conversation {
 /// An answer as it comes, with the reasoning told from the rest.
 struct Answer {
     splitter: ReasoningSplitter,
-    thinking: String,
-    answer: String,
+    parts: SplitAnswer,
 }
 
 impl Answer {
-    fn new(prompt: &str) -> Answer {
+    fn new(prompt: &str, tokens: usize) -> Answer {
         Answer {
             splitter: ReasoningSplitter::after(prompt),
-            thinking: String::new(),
-            answer: String::new(),
+            parts: SplitAnswer {
+                thinking: String::with_capacity(reserved_bytes(tokens)),
+                answer: String::with_capacity(reserved_bytes(tokens)),
+            },
         }
     }
 
@@ -262,26 +264,31 @@ impl Answer {
         piece: &str,
         show: &mut impl FnMut(AnswerPart, &str) -> Outcome<()>,
     ) -> Outcome<()> {
-        let parts = self.splitter.push(piece);
-        self.hand_out(parts, show)
+        let before = self.parts.lengths();
+        self.splitter.push(piece, &mut self.parts);
+        self.show_after(before, show)
     }
 
     fn finish(&mut self, show: &mut impl FnMut(AnswerPart, &str) -> Outcome<()>) -> Outcome<()> {
-        let parts = self.splitter.finish();
-        self.hand_out(parts, show)
+        let before = self.parts.lengths();
+        self.splitter.finish(&mut self.parts);
+        self.show_after(before, show)
     }
 
-    fn hand_out(
-        &mut self,
-        parts: Vec<(AnswerPart, String)>,
+    /// Shows what came since the parts were this long. Reasoning only ever comes before the answer.
+    fn show_after(
+        &self,
+        (thinking, answer): (usize, usize),
         show: &mut impl FnMut(AnswerPart, &str) -> Outcome<()>,
     ) -> Outcome<()> {
-        for (part, text) in parts {
-            match part {
-                AnswerPart::Thinking => self.thinking.push_str(&text),
-                AnswerPart::Answer => self.answer.push_str(&text),
+        let new = [
+            (AnswerPart::Thinking, &self.parts.thinking[thinking..]),
+            (AnswerPart::Answer, &self.parts.answer[answer..]),
+        ];
+        for (part, text) in new {
+            if !text.is_empty() {
+                show(part, text)?;
             }
-            show(part, &text)?;
         }
         Ok(())
     }
