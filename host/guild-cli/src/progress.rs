@@ -10,7 +10,8 @@ const LINE_INTERVAL: Duration = Duration::from_secs(5);
 /// The least part of the work between two lines, as `1 / LINE_PARTS`.
 const LINE_PARTS: u64 = 10;
 
-/// Shows how far a piece of work is. Any thread may report.
+/// Shows how far a piece of work is. Any thread may report. A bar vanishes when this is dropped, so work that fails
+/// leaves none.
 #[derive(Debug)]
 pub struct Progress(Shown);
 
@@ -79,8 +80,17 @@ impl Progress {
     /// The work has ended; a bar vanishes.
     pub fn finish_and_clear(&self) {
         if let Shown::Bar(bar) = &self.0 {
-            bar.finish_and_clear();
+            // A bar that ended has left the screen; what stands there now isn't its own.
+            if !bar.is_finished() {
+                bar.finish_and_clear();
+            }
         }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.finish_and_clear();
     }
 }
 
@@ -139,6 +149,17 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_of_work_that_failed_vanishes() {
+        let bar = ProgressBar::hidden();
+        let fail = || -> Result<(), ()> {
+            let _progress = Progress(Shown::Bar(bar.clone()));
+            Err(())
+        };
+        assert!(fail().is_err());
+        assert!(bar.is_finished());
+    }
 
     #[test]
     fn lines_come_at_most_every_interval_and_every_tenth() {
