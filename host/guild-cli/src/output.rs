@@ -1,11 +1,13 @@
-//! Where a command's words go: data to stdout, people's text to stderr, progress to a terminal only.
+//! Where a command's words go: data to stdout, people's text to stderr. Progress goes to stderr too: a bar on a
+//! terminal, elsewhere a plain line now and then.
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use serde_json::{Map, Value};
-use std::io::Write;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
 
 /// How a command reports.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +18,10 @@ pub struct Output {
     pub quiet: bool,
     /// Progress of long work.
     pub progress: bool,
+    /// Whether stdout is a terminal, which text could drive.
+    stdout_terminal: bool,
+    /// Whether stderr is one.
+    stderr_terminal: bool,
 }
 
 impl Output {
@@ -26,6 +32,8 @@ impl Output {
             json,
             quiet: false,
             progress: !json,
+            stdout_terminal: std::io::stdout().is_terminal(),
+            stderr_terminal: std::io::stderr().is_terminal(),
         }
     }
 
@@ -33,9 +41,9 @@ impl Output {
     #[must_use]
     pub fn of(args: &GlobalArgs) -> Output {
         Output {
-            json: args.json,
             quiet: args.quiet,
             progress: !(args.json || args.quiet || args.no_progress),
+            ..Output::new(args.json)
         }
     }
 
@@ -60,7 +68,18 @@ impl Output {
         progress.suspend(|| self.data(line))
     }
 
-    /// Text that is data itself, as it is, on stdout and at once; nothing under `--json`.
+    /// Whether stdout is a terminal.
+    pub const fn stdout_is_terminal(self) -> bool {
+        self.stdout_terminal
+    }
+
+    /// Text of a model or of a file that is data itself, on stdout and at once: as it is, but escaped on a terminal.
+    /// Nothing under `--json`.
+    pub fn stream_text(self, text: &str) -> Outcome<()> {
+        self.stream(&shown(text, self.stdout_terminal))
+    }
+
+    /// The program's own text that is data itself, as it is, on stdout and at once; nothing under `--json`.
     pub fn stream(self, text: &str) -> Outcome<()> {
         if self.json {
             Ok(())
@@ -69,9 +88,11 @@ impl Output {
         }
     }
 
-    /// A piece of text beside the data, as it is, on stderr and at once; nothing under `--json`.
+    /// A piece of a model's text beside the data, on stderr and at once: as it is, but escaped on a terminal. Nothing
+    /// under `--json` and `--quiet`.
     pub fn aside(self, text: &str) {
-        if !self.json {
+        if !self.json && !self.quiet {
+            let text = shown(text, self.stderr_terminal);
             // As with sentences: one that can't be written has no reader.
             let _ = std::io::stderr().lock().write_all(text.as_bytes());
         }
@@ -121,19 +142,35 @@ impl Output {
     }
 }
 
-/// `text` with control and direction characters escaped, so that a file or a package can't drive the
+/// Text for a place that may be a terminal.
+fn shown(text: &str, terminal: bool) -> Cow<'_, str> {
+    match terminal {
+        true => plain(text),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// `text` with control and direction characters escaped, so that a file, a package or a model can't drive the
 /// terminal. Line breaks and tabs stay.
-pub fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(drives_terminal) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        let direction = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if (c.is_control() && c != '\n' && c != '\t') || direction {
+        if drives_terminal(c) {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
         }
     }
-    out
+    Cow::Owned(out)
+}
+
+fn drives_terminal(c: char) -> bool {
+    let direction =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (c.is_control() && c != '\n' && c != '\t') || direction
 }
 
 /// A line on stderr. One that can't be written has no reader; the exit code still tells.
@@ -162,5 +199,6 @@ mod tests {
             plain("a\u{1b}[2Jb\u{202e}c\n\t"),
             "a\\u{1b}[2Jb\\u{202e}c\n\t"
         );
+        assert!(matches!(plain("a b\n\té"), Cow::Borrowed("a b\n\té")));
     }
 }

@@ -8,11 +8,10 @@ mod value;
 use crate::args::InspectArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Output, plain};
+use crate::output::Output;
 use facts::Facts;
 use guild_model::{GgufFile, ModelSource};
 use serde_json::{Value, json};
-use std::io::IsTerminal;
 
 /// Prints what the model's files say. Nothing is loaded, and what guild can't run is shown like the rest.
 pub fn run(args: &InspectArgs, output: Output) -> Outcome<()> {
@@ -49,10 +48,6 @@ fn print_template(args: &InspectArgs, file: &GgufFile, name: &str, output: Outpu
         Failure::new(Exit::NotFound, format!("the model has no {key}"))
             .hint("`guild inspect` without --template lists what the model has")
     })?;
-    if std::io::stdout().is_terminal() {
-        output.stream(&plain(template))?;
-    } else {
-        output.stream(template)?;
-    }
+    output.stream_text(template)?;
     output.object(json!({ "file": args.file, "template": { "key": key, "text": template } }))
 }

@@ -16,7 +16,7 @@ pub fn run(args: &TemplateArgs, output: Output) -> Outcome<()> {
     let mut template = Template::open(&args.options, &file)?;
     let messages = messages(args, &mut template)?;
     let text = template.render(&messages, !args.no_generation_prompt)?;
-    output.stream(&text)?;
+    output.stream_text(&text)?;
     output.object(json!({
         "text": text,
         "messages": messages.len(),

@@ -75,7 +75,7 @@ fn print(
         return output.stream(&lines);
     }
     match text {
-        Some(text) => output.stream(&format!("{text}\n")),
+        Some(text) => output.stream_text(&format!("{text}\n")),
         None => {
             let ids: Vec<String> = ids.iter().map(u32::to_string).collect();
             output.data(ids.join(","))

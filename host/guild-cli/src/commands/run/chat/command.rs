@@ -13,7 +13,7 @@ const HELP: &str = "\
 /undo            take back the last question and its answer
 /system TEXT     set the system message; without TEXT there is none
 /think on|off    let the model think before it answers, or not
-/save FILE       write the conversation to a new JSON file
+/save FILE       write the conversation to a new JSON file; at a terminal only
 /stats           what the last answer took
 /quit            end; so do Ctrl-D, and Ctrl-C at an empty line
 //TEXT           send /TEXT to the model
@@ -21,23 +21,24 @@ A line that ends with \\ goes on in the next one. Ctrl-C stops an answer; what c
 
 /// A line's meaning.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line<'t> {
+pub enum Line {
     /// Nothing.
     Empty,
     /// Text for the model.
     Question(String),
     /// A command and what follows it.
-    Command(&'t str, &'t str),
+    Command(String, String),
 }
 
 /// Reads a line; one that goes on in the next has a `\` at the break.
-pub fn read(line: &str) -> Line<'_> {
+pub fn read(line: &str) -> Line {
+    let line = line.replace("\\\n", "\n");
     let trimmed = line.trim();
     if trimmed.is_empty() {
         return Line::Empty;
     }
     let Some(command) = trimmed.strip_prefix('/') else {
-        return Line::Question(line.replace("\\\n", "\n"));
+        return Line::Question(line);
     };
     if command.starts_with('/') {
         return Line::Question(command.to_owned());
@@ -45,12 +46,17 @@ pub fn read(line: &str) -> Line<'_> {
     let (name, rest) = command
         .split_once(char::is_whitespace)
         .unwrap_or((command, ""));
-    Line::Command(name, rest.trim())
+    Line::Command(name.to_owned(), rest.trim().to_owned())
 }
 
 /// Whether a line goes on in the next one.
-pub fn goes_on(line: &str) -> bool {
-    line.ends_with('\\')
+pub fn goes_on(line: impl AsRef<[u8]>) -> bool {
+    line.as_ref().ends_with(b"\\")
+}
+
+/// Whether a command writes files, which only who sits at a terminal may ask for.
+pub fn writes_files(name: &str) -> bool {
+    name == "save"
 }
 
 /// Carries a command out; false when it ends the conversation.
@@ -137,8 +143,17 @@ mod tests {
     fn lines_are_questions_or_commands() {
         assert_eq!(read("  "), Line::Empty);
         assert_eq!(read("a\\\nb"), Line::Question("a\nb".into()));
-        assert_eq!(read(" /save  a b.json "), Line::Command("save", "a b.json"));
-        assert_eq!(read("/quit"), Line::Command("quit", ""));
+        let command = |name: &str, rest: &str| Line::Command(name.into(), rest.into());
+        assert_eq!(read(" /save  a b.json "), command("save", "a b.json"));
+        assert_eq!(read("/quit"), command("quit", ""));
         assert_eq!(read("//etc"), Line::Question("/etc".into()));
+    }
+
+    #[test]
+    fn marks_between_lines_are_in_no_line() {
+        assert_eq!(read("//a\\\nb"), Line::Question("/a\nb".into()));
+        let system = Line::Command("system".into(), "a\nb".into());
+        assert_eq!(read("/system a\\\nb"), system);
+        assert_eq!(read("\\\n"), Line::Empty);
     }
 }

@@ -53,7 +53,7 @@ pub fn run(
         let went_on = match command::read(&line) {
             Line::Empty => Ok(true),
             Line::Command(name, rest) => {
-                command::execute((name, rest), conversation, last.as_ref(), output)
+                command::execute((&name, &rest), conversation, last.as_ref(), output)
             }
             Line::Question(question) => {
                 remember(&mut editor, &line);

@@ -1,10 +1,9 @@
 //! Where an answer goes: the answer to standard output; reasoning beside it, dimmed on a terminal, else to standard
-//! error.
+//! error. `--quiet` keeps reasoning back.
 
 use crate::failure::Outcome;
 use crate::output::{Output, plain};
 use guild_model::AnswerPart;
-use std::io::IsTerminal;
 
 /// Shows one answer.
 pub struct Screen {
@@ -17,7 +16,7 @@ pub struct Screen {
 impl Screen {
     /// A screen for the next answer.
     pub fn new(output: Output) -> Screen {
-        let terminal = std::io::stdout().is_terminal();
+        let terminal = output.stdout_is_terminal();
         Screen {
             output,
             terminal,
@@ -28,6 +27,9 @@ impl Screen {
 
     /// Shows a piece.
     pub fn show(&mut self, part: AnswerPart, text: &str) -> Outcome<()> {
+        if self.output.quiet && part == AnswerPart::Thinking {
+            return Ok(());
+        }
         if self.part == Some(AnswerPart::Thinking) && part == AnswerPart::Answer {
             self.break_line()?;
         }
@@ -36,13 +38,11 @@ impl Screen {
             (AnswerPart::Thinking, true) if self.dim => self
                 .output
                 .stream(&format!("\u{1b}[2m{}\u{1b}[0m", plain(text))),
-            // A model's text must not drive the terminal.
-            (_, true) => self.output.stream(&plain(text)),
             (AnswerPart::Thinking, false) => {
                 self.output.aside(text);
                 Ok(())
             }
-            (AnswerPart::Answer, false) => self.output.stream(text),
+            (AnswerPart::Answer, _) | (AnswerPart::Thinking, true) => self.output.stream_text(text),
         }
     }
 
