@@ -70,7 +70,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         ignore_eos: args.ignore_eos,
         stops: StopStrings::new(&args.stop),
     };
-    let generated = generator.run(&prompt, limits, |text| output.stream(text))?;
+    let generated = generator.run(&prompt, limits, |text| output.stream_text(text))?;
     if tokenizer.is_none() {
         let ids: Vec<String> = generated.tokens.iter().map(u32::to_string).collect();
         output.stream(&ids.join(","))?;
