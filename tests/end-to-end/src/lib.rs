@@ -211,6 +211,17 @@ impl Site {
         self.guild.command(args).output().unwrap()
     }
 
+    /// A command whose answer is text for people, ready to run.
+    #[must_use]
+    pub fn text_command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(binaries().join("guild"));
+        command
+            .arg("--data-dir")
+            .arg(self.guild.data_dir())
+            .args(args);
+        command
+    }
+
     /// The logits of `ids` as the bytes of the NumPy file.
     #[must_use]
     pub fn logits(
@@ -249,6 +260,13 @@ impl Default for Site {
 pub fn npy_values(bytes: &[u8]) -> Vec<f32> {
     let header = usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     f32_values(&bytes[10 + header..])
+}
+
+/// The index of the largest value of a row; the first one of several. 0 for an empty row.
+#[must_use]
+pub fn argmax(row: &[f32]) -> usize {
+    let best = |best, at| if row[at] > row[best] { at } else { best };
+    (0..row.len()).fold(0, best)
 }
 
 /// Little-endian f32 values.

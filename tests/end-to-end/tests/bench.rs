@@ -2,7 +2,6 @@
 
 use guild_end_to_end::{SMALL_BF16, Site, file};
 use serde_json::Value;
-use std::process::Command;
 
 fn site_and_model() -> (Site, String) {
     (Site::new(), file(SMALL_BF16))
@@ -120,12 +119,7 @@ fn operations_are_timed_apart_from_the_rates() {
 
 /// The lines on standard output of a command without `--json`.
 fn lines(site: &Site, words: &[&str]) -> Vec<String> {
-    let json = site.guild.command(words);
-    let words = json.get_args().filter(|word| *word != "--json");
-    let output = Command::new(json.get_program())
-        .args(words)
-        .output()
-        .unwrap();
+    let output = site.text_command(words).output().unwrap();
     assert!(
         output.status.success(),
         "{}",
@@ -193,5 +187,5 @@ fn nothing_to_measure_and_too_few_positions_are_refused() {
         "needs 13 positions",
     );
     refused(&["--pg", "8"], "two numbers");
-    refused(&["-b", "0"], "0");
+    refused(&["-b", "0"], "1..=65536");
 }
