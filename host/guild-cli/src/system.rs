@@ -30,12 +30,12 @@ impl SystemFiles {
         SystemFiles { root: root.into() }
     }
 
-    /// A file's text without the last line break; `None` where it can't be read. `path` is relative to
-    /// the root.
+    /// A file's text without the last line break; `None` where it can't be read. `path` is below the
+    /// root, also where it begins with `/`.
     #[must_use]
     pub fn read(&self, path: impl AsRef<Path>) -> Option<String> {
         use std::io::Read;
-        let file = std::fs::File::open(self.root.join(path)).ok()?;
+        let file = std::fs::File::open(self.place(path)).ok()?;
         let mut bytes = Vec::new();
         file.take(LIMIT_BYTES).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim_end().to_owned())
@@ -44,13 +44,22 @@ impl SystemFiles {
     /// The names in a folder, in order.
     #[must_use]
     pub fn names(&self, path: impl AsRef<Path>) -> Vec<String> {
-        let entries = std::fs::read_dir(self.root.join(path))
-            .into_iter()
-            .flatten();
+        let entries = std::fs::read_dir(self.place(path)).into_iter().flatten();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut names: Vec<String> = names.collect();
         names.sort();
         names
+    }
+
+    /// Whether a folder is there.
+    #[must_use]
+    pub fn has_folder(&self, path: impl AsRef<Path>) -> bool {
+        self.place(path).is_dir()
+    }
+
+    fn place(&self, path: impl AsRef<Path>) -> PathBuf {
+        let path = path.as_ref();
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 }
 

@@ -19,7 +19,17 @@ struct Case {
     batch: u64,
     threads: u64,
     more: &'static [&'static str],
+    /// Options that only `run` has.
+    sampling: &'static [&'static str],
 }
+
+/// A sampler that holds most of what one can: logits, counts, candidates and keys, 20 bytes a token.
+const SAMPLED: &[&str] = &[
+    "--temp=0.8",
+    "--top-p=0.9",
+    "--repeat-penalty=1.1",
+    "--seed=5",
+];
 
 impl Case {
     fn new(model: String, context: u64, prompt: u64) -> Case {
@@ -30,6 +40,7 @@ impl Case {
             batch: 32,
             threads: 2,
             more: &[],
+            sampling: &[],
         }
     }
 
@@ -44,10 +55,9 @@ impl Case {
         options
     }
 
-    /// The planned bytes and the run's peak.
+    /// The planned bytes and the run's peak. A plan without a sampler is `guild plan`'s; with one it is
+    /// the run's own.
     fn measure(&self, site: &Site) -> (u64, u64) {
-        let plan = json(site, "plan", &self.options(), &[]);
-        assert_eq!(plan["fit"]["fits"], true, "{}", plan["fit"]);
         let ids: Vec<String> = (0..self.prompt)
             .map(|id| (id % 250 + 1).to_string())
             .collect();
@@ -57,13 +67,32 @@ impl Case {
             format!("-n{tokens}"),
             "--ignore-eos".to_owned(),
         ];
+        let sampling = self.sampling.iter().map(|option| (*option).to_owned());
+        let run: Vec<String> = run.into_iter().chain(sampling).collect();
+        let planned = if self.sampling.is_empty() {
+            let plan = json(site, "plan", &self.options(), &[]);
+            assert_eq!(plan["fit"]["fits"], true, "{}", plan["fit"]);
+            plan["memory"]["total_bytes"].as_u64().unwrap()
+        } else {
+            planned_by_run(site, &self.options(), &run)
+        };
         let run = json(site, "run", &self.options(), &run);
         assert_eq!(run["tokens"].as_array().unwrap().len() as u64, tokens);
-        (
-            plan["memory"]["total_bytes"].as_u64().unwrap(),
-            run["peak_rss_bytes"].as_u64().unwrap(),
-        )
+        (planned, run["peak_rss_bytes"].as_u64().unwrap())
     }
+}
+
+/// What a run says that it needs where it may have nothing.
+#[track_caller]
+fn planned_by_run(site: &Site, options: &[String], more: &[String]) -> u64 {
+    let more = [more, &["--memory-limit=1".to_owned()]].concat();
+    let refused = output(site, "run", options, &more);
+    assert_eq!(refused.status.code(), Some(5));
+    let answer: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    let message = answer["message"].as_str().unwrap();
+    let (_, needed) = message.split_once('(').unwrap();
+    let (needed, _) = needed.split_once(" bytes)").unwrap();
+    needed.parse().unwrap()
 }
 
 fn output(site: &Site, command: &str, options: &[String], more: &[String]) -> Output {
@@ -84,17 +113,19 @@ fn json(site: &Site, command: &str, options: &[String], more: &[String]) -> Valu
 fn the_peak_of_a_committed_model_stays_under_its_plan() {
     let (builtin, installed) = (Site::new(), Site::with(&[CPU, QWEN]));
     for model in [SMALL_BF16, TINY_Q4_K_M] {
-        for (site, more) in [
-            (&builtin, &[][..]),
-            (&builtin, &["--kv=f32"][..]),
-            (&installed, &["--external-only"][..]),
+        for (site, more, sampling) in [
+            (&builtin, &[][..], &[][..]),
+            (&builtin, &["--kv=f32"][..], &[][..]),
+            (&builtin, &[][..], SAMPLED),
+            (&installed, &["--external-only"][..], &[][..]),
         ] {
             let case = Case {
                 more,
+                sampling,
                 ..Case::new(file(model), 300, 40)
             };
             let (planned, peak) = case.measure(site);
-            println!("{model} {more:?}: planned {planned}, peak {peak}");
+            println!("{model} {more:?} {sampling:?}: planned {planned}, peak {peak}");
             assert!(peak <= planned, "{model} {more:?}: {peak} of {planned}");
             let most = peak + SMALL_ABOVE_BYTES;
             assert!(planned <= most, "{model} {more:?}: {peak} of {planned}");
@@ -102,17 +133,24 @@ fn the_peak_of_a_committed_model_stays_under_its_plan() {
     }
 }
 
-/// A model from an environment variable: the peak is under the plan, by at most 5 %.
+/// A model from an environment variable: the peak is under the plan, by at most 5 %, greedy and with a
+/// sampler.
 fn large(variable: &str, context: u64, prompt: u64) {
     let Some(model) = std::env::var_os(variable) else {
         eprintln!("skipped: {variable} names no model file");
         return;
     };
-    let case = Case::new(model.to_string_lossy().into_owned(), context, prompt);
-    let (planned, peak) = case.measure(&Site::new());
-    println!("{variable}: planned {planned}, peak {peak}");
-    assert!(peak <= planned, "{peak} of {planned}");
-    assert!(planned - peak <= planned / 20, "{peak} of {planned}");
+    for sampling in [&[][..], SAMPLED] {
+        let case = Case {
+            sampling,
+            ..Case::new(model.to_string_lossy().into_owned(), context, prompt)
+        };
+        let (planned, peak) = case.measure(&Site::new());
+        println!("{variable} {sampling:?}: planned {planned}, peak {peak}");
+        assert!(peak <= planned, "{sampling:?}: {peak} of {planned}");
+        let least = planned - planned / 20;
+        assert!(peak >= least, "{sampling:?}: {peak} of {planned}");
+    }
 }
 
 #[test]
@@ -123,6 +161,22 @@ fn the_peak_of_the_golden_model_is_at_most_5_percent_under_its_plan() {
 #[test]
 fn the_peak_of_smollm2_is_at_most_5_percent_under_its_plan() {
     large("GUILD_TEST_SMOLLM2", 300, 200);
+}
+
+/// A history of 2^24 tokens of 4 bytes is in the plan of the run that asks for it.
+#[test]
+fn the_sampler_that_was_asked_for_is_planned() {
+    let site = Site::new();
+    let planned = |more: &[&str]| {
+        let more = [&["--prompt-ids=1", "-n1"][..], more].concat();
+        let more: Vec<String> = more.into_iter().map(str::to_owned).collect();
+        planned_by_run(&site, &[file(SMALL_BF16)], &more)
+    };
+    let greedy = planned(&[]);
+    let history = planned(&["--repeat-penalty=1.1", "--repeat-last-n=16777216"]);
+    // Two starts differ by what the program has resident.
+    let difference = (history - greedy).abs_diff(64 << 20);
+    assert!(difference < 2 << 20, "{greedy}, {history}");
 }
 
 /// Counted with gguf-py from the files' directories: every tensor but the draft head's, and what a

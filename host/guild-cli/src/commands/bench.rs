@@ -45,6 +45,7 @@ pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome
             rows: (*batch).min(longest.unwrap_or(1)).max(1),
             outputs: 1,
             context,
+            sampling: None,
         })?;
         planned_bytes = planned.memory().total_bytes.max(planned_bytes);
         let read_bytes = planned.report().memory.weights_read_bytes;

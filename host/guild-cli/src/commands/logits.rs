@@ -24,6 +24,7 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
         rows,
         outputs: rows,
         context,
+        sampling: None,
     })?;
     let mut session = engine.start()?;
     let vocabulary = engine.vocabulary();

@@ -151,6 +151,7 @@ impl Scorer {
             rows,
             outputs,
             context: window,
+            sampling: None,
         })?;
         Ok(Scorer {
             engine,

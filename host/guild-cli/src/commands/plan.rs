@@ -1,7 +1,7 @@
 //! `guild plan`: shows what a model will take of memory and whether it fits, who serves each step, and
 //! why the others lost.
 
-use crate::args::PlanArgs;
+use crate::args::{PlanArgs, SamplingArgs};
 use crate::failure::Outcome;
 use crate::memory::fit::Fit;
 use crate::memory::plan::MemoryPlan;
@@ -9,9 +9,11 @@ use crate::memory::size::ByteSize;
 use crate::output::Output;
 use crate::wiring::model::{OpenModel, Size, open_file};
 use crate::wiring::planned::PlannedModel;
+use crate::wiring::sampling::EffectiveSampling;
+use guild_engine::Sampling;
 use guild_graph::PlanReport;
 use guild_graph::report::StepReport;
-use guild_model::{ModelSource, Tokenizer};
+use guild_model::{Metadata, ModelSource, Tokenizer};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,11 +28,13 @@ pub fn run(args: &PlanArgs, data_dir: Option<&Path>, output: Output) -> Outcome<
     // A run has a tokenizer in memory, so it counts here too.
     let tokenizer = Tokenizer::from_metadata(file.metadata());
     let model = OpenModel::describe(file, &args.model, context, data_dir, output)?;
+    let sampling = file_sampling(model.file.metadata());
     let rows = args.pass.batch.min(context);
     let planned = model.plan(Size {
         rows,
         outputs: 1,
         context,
+        sampling: Some(&sampling),
     })?;
     drop(tokenizer);
     print(args, context, &planned, output)?;
@@ -43,6 +47,13 @@ pub fn run(args: &PlanArgs, data_dir: Option<&Path>, output: Output) -> Outcome<
         "memory": planned.memory(),
         "fit": planned.fit(),
     }))
+}
+
+/// What a run without sampling options samples with. A file whose keys make no sense counts as greedy:
+/// its run needs options in their place.
+fn file_sampling(metadata: &Metadata) -> Sampling {
+    let effective = EffectiveSampling::new(&SamplingArgs::default(), metadata);
+    effective.map_or_else(|_| Sampling::default(), |effective| effective.sampling)
 }
 
 fn print(args: &PlanArgs, context: u64, planned: &PlannedModel<'_>, output: Output) -> Outcome<()> {

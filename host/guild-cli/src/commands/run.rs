@@ -51,6 +51,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         rows: args.pass.batch.min(prompt.len() as u64),
         outputs: 1,
         context,
+        sampling: Some(&sampling.sampling),
     })?;
     let mut sampler = sampling.sampler(engine.vocabulary())?;
     sampling.announce(&args.sampling, file.metadata(), output);

@@ -2,14 +2,14 @@
 
 use super::{Check, count};
 use crate::system::SystemFiles;
-use crate::system::cgroup::{self, Limits};
+use crate::system::cgroup::cpu::{self, Limits};
 use crate::system::cores::{self, Cores};
 use serde_json::json;
 
 /// How many threads runs use, and what limits them.
 pub fn processors(files: &SystemFiles) -> Check {
     let threads = guild_engine::allowed_workers();
-    judge(&cores::cores(files), &cgroup::limits(files), threads)
+    judge(&cores::cores(files), &cpu::limits(files), threads)
 }
 
 fn judge(cores: &Cores, limits: &Limits, threads: u32) -> Check {

@@ -14,7 +14,8 @@ const LITTLE: u64 = 10;
 
 /// What the machine has, and what this process may have of it.
 pub fn available(files: &SystemFiles) -> Check {
-    judge(&memory::memory(files), &limits(None, &ProcessMemory::now()))
+    let limits = limits(files, None, &ProcessMemory::now());
+    judge(&memory::memory(files), &limits)
 }
 
 fn judge(memory: &Memory, limits: &[Limit]) -> Check {

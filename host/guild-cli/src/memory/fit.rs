@@ -6,6 +6,7 @@ use super::process::ProcessMemory;
 use super::size::ByteSize;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::system::SystemFiles;
 use guild_abi::abi::GUILD_PAGE_POSITIONS;
 use guild_graph::BindOptions;
 use serde::Serialize;
@@ -45,7 +46,7 @@ impl Fit {
         chosen: Option<ByteSize>,
         process: &ProcessMemory,
     ) -> Fit {
-        let limits = limits(chosen, process).into_iter();
+        let limits = limits(&SystemFiles::of_machine(), chosen, process).into_iter();
         let mut checks: Vec<Check> = limits.map(|limit| check(plan, addresses, limit)).collect();
         checks.sort_by_key(|check| {
             i128::from(check.available_bytes) - i128::from(check.needed_bytes)

@@ -1,8 +1,8 @@
 //! The limits that a process's memory has to stay under.
 
-use super::cgroup;
 use super::process::ProcessMemory;
 use super::size::ByteSize;
+use crate::system::{SystemFiles, cgroup, memory};
 use rustix::process::{Resource, getrlimit};
 use std::path::PathBuf;
 
@@ -51,7 +51,11 @@ pub struct Limit {
 /// Every limit that holds for this process now. Pages of files count as free where the system would
 /// drop them for new work; swap isn't counted.
 #[must_use]
-pub fn limits(chosen: Option<ByteSize>, process: &ProcessMemory) -> Vec<Limit> {
+pub fn limits(
+    files: &SystemFiles,
+    chosen: Option<ByteSize>,
+    process: &ProcessMemory,
+) -> Vec<Limit> {
     let resident = process.resident_bytes;
     let mut limits = Vec::new();
     if let Some(ByteSize(available_bytes)) = chosen {
@@ -60,14 +64,13 @@ pub fn limits(chosen: Option<ByteSize>, process: &ProcessMemory) -> Vec<Limit> {
             available_bytes,
         });
     }
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    if let Some(free) = machine_available_bytes(&meminfo) {
+    if let Some(free) = memory::memory(files).available_bytes {
         limits.push(Limit {
             owner: LimitOwner::Machine,
             available_bytes: free.saturating_add(resident),
         });
     }
-    limits.extend(cgroup::limits().into_iter().map(|group| {
+    limits.extend(cgroup::memory::limits(files).into_iter().map(|group| {
         let free = group.limit_bytes.saturating_sub(group.used_bytes);
         Limit {
             owner: LimitOwner::ControlGroup {
@@ -92,27 +95,50 @@ pub fn limits(chosen: Option<ByteSize>, process: &ProcessMemory) -> Vec<Limit> {
     limits
 }
 
-fn machine_available_bytes(meminfo: &str) -> Option<u64> {
-    let mut lines = meminfo.lines();
-    let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_machines_own_count_is_read() {
-        let meminfo = "MemTotal: 9 kB\nMemAvailable:    7 kB\n";
-        assert_eq!(machine_available_bytes(meminfo), Some(7168));
-        assert_eq!(machine_available_bytes("MemFree: 1 kB\n"), None);
+    fn what_the_process_has_is_part_of_what_it_may_have() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    7 kB\n"),
+            ("proc/self/cgroup", "0::/\n"),
+            ("proc/self/mountinfo", "1 0 0:1 / /g rw - cgroup2 none rw\n"),
+            ("g/memory.max", "5000\n"),
+            ("g/memory.current", "1500\n"),
+        ] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let process = ProcessMemory {
+            resident_bytes: 1000,
+            ..ProcessMemory::default()
+        };
+        let found = limits(&SystemFiles::below(folder.path()), None, &process);
+        let group = LimitOwner::ControlGroup {
+            folder: "/g".into(),
+        };
+        let found: Vec<_> = found.into_iter().take(2).collect();
+        let want = [(LimitOwner::Machine, 8168), (group, 4500)];
+        assert_eq!(
+            found,
+            want.map(|(owner, available_bytes)| Limit {
+                owner,
+                available_bytes
+            })
+        );
     }
 
     #[test]
     fn a_chosen_limit_comes_first() {
-        let limits = limits(Some(ByteSize(77)), &ProcessMemory::default());
+        let limits = limits(
+            &SystemFiles::of_machine(),
+            Some(ByteSize(77)),
+            &ProcessMemory::default(),
+        );
         assert_eq!(limits[0].owner, LimitOwner::Chosen);
         assert_eq!(limits[0].available_bytes, 77);
     }

@@ -9,7 +9,6 @@
 //!
 //! `docs/memory.md` explains the lines and the margin.
 
-mod cgroup;
 pub mod fit;
 pub mod limits;
 pub mod plan;

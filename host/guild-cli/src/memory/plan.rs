@@ -1,7 +1,7 @@
 //! The bytes that a planned model will have resident, by purpose.
 
 use super::process::{ProcessMemory, resident_at_start_bytes};
-use guild_engine::Engine;
+use guild_engine::{Engine, Sampler, Sampling};
 use guild_graph::{BindOptions, Plan};
 use guild_model::{GgufFile, ModelError, ModelSource};
 use serde::Serialize;
@@ -12,18 +12,14 @@ use std::path::PathBuf;
 const FAULT_AROUND_BYTES: usize = 64 << 10;
 
 /// Resident bytes of one worker thread beyond its share of the pool: the touched part of its stack,
-/// its signal stack, its thread-local data and its first pages from the allocator. Measured: 60 KiB
-/// at most with the first-party kernels.
+/// its signal stack, its thread-local data and its first pages from the allocator. A bound with room: the
+/// peaks (`peak_rss_bytes`) of `guild run --json` with `-t 1` and with more show what one takes.
 const WORKER_BYTES: u64 = 96 << 10;
 
 /// What can't be known before it happens: pages of code that run for the first time, the stack of the
 /// first thread, the allocator's slack, and the kernel's counters, which are exact to 32 pages a
-/// processor. Measured: 960 KiB at most over 105 runs; see `docs/memory.md`.
+/// processor. `docs/memory.md` says how to see what is needed of it.
 const MARGIN_BYTES: u64 = 1280 << 10;
-
-/// Bytes that a sampler keeps for each token of the vocabulary: an adjusted logit, a count, an id and a
-/// key of 32 bits each. A greedy one without penalties keeps none.
-const SAMPLER_TOKEN_BYTES: u64 = 16;
 
 /// Addresses that a new thread's stack takes, touched or not.
 const STACK_ADDRESS_BYTES: u64 = 2 << 20;
@@ -51,7 +47,7 @@ pub struct MemoryPlan {
     pub outputs_bytes: u64,
     /// The providers' scratch.
     pub scratch_bytes: u64,
-    /// Argument blocks, batch tables, and what the engine and a sampler keep for a pass.
+    /// Argument blocks, batch tables, and what the engine and the sampler keep.
     pub tables_bytes: u64,
     /// Worker threads.
     pub threads_bytes: u64,
@@ -100,7 +96,8 @@ pub struct AddressPlan {
 }
 
 impl MemoryPlan {
-    /// Counts what `plan` will take, on top of what the process has now.
+    /// Counts what `plan` will take, on top of what the process has now, with the sampler of a command
+    /// that has one.
     ///
     /// # Errors
     /// Those of [`ModelSource::tensor_bytes`].
@@ -108,6 +105,7 @@ impl MemoryPlan {
         plan: &Plan<'_>,
         options: &BindOptions,
         source: &GgufFile,
+        sampling: Option<&Sampling>,
         process: &ProcessMemory,
     ) -> Result<MemoryPlan, ModelError> {
         let memory = plan.report().memory;
@@ -132,7 +130,7 @@ impl MemoryPlan {
             tables_bytes: sum(&[
                 memory.tables_bytes,
                 Engine::table_bytes(options),
-                plan.vocabulary().saturating_mul(SAMPLER_TOKEN_BYTES),
+                sampling.map_or(0, |it| Sampler::table_bytes(it, plan.vocabulary())),
             ]),
             threads_bytes: u64::from(options.workers - 1) * WORKER_BYTES,
             page_tables_bytes: 0,

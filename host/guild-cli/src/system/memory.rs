@@ -7,6 +7,8 @@ use crate::system::SystemFiles;
 pub struct Memory {
     /// All of it.
     pub total_bytes: u64,
+    /// What new work can have without swapping (`MemAvailable`); `None` where the system doesn't say.
+    pub available_bytes: Option<u64>,
     /// Swap space.
     pub swap_bytes: u64,
     /// Free huge pages that were set aside by hand.
@@ -26,8 +28,10 @@ pub fn memory(files: &SystemFiles) -> Memory {
         let unit = if words.next() == Some("kB") { 1024 } else { 1 };
         number.checked_mul(unit)
     };
+    let available_bytes = field("MemAvailable");
     let field = |name: &str| field(name).unwrap_or(0);
     Memory {
+        available_bytes,
         total_bytes: field("MemTotal"),
         swap_bytes: field("SwapTotal"),
         huge_pages_free: field("HugePages_Free"),
@@ -47,8 +51,11 @@ mod tests {
         std::fs::write(folder.path().join("proc/meminfo"), text).unwrap();
         let memory = memory(&SystemFiles::below(folder.path()));
         assert_eq!(memory.total_bytes, 102_400);
+        assert_eq!(memory.available_bytes, Some(40_960));
         assert_eq!(memory.swap_bytes, 0);
         assert_eq!(memory.huge_pages_free, 3);
         assert_eq!(memory.huge_page_bytes, 2 << 20);
+        let nothing = super::memory(&SystemFiles::below(folder.path().join("proc")));
+        assert_eq!(nothing, Memory::default());
     }
 }

@@ -1,27 +1,52 @@
-//! File systems: which one a folder is on.
+//! What is mounted where, and which file system a folder is on.
 
 use crate::system::SystemFiles;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// One line of the table of mounts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// What of its file system the mount shows: `/` is all of it.
+    pub root: String,
+    /// Where it lies.
+    pub point: PathBuf,
+    /// The kind of file system, such as `ext4`.
+    pub kind: String,
+    /// The file system's own options, separated by commas.
+    pub options: String,
+}
+
+/// The mounts that this process sees, in the order of `/proc/self/mountinfo`; a later one on the same
+/// point hides the earlier one. Lines that make no sense are left out.
+#[must_use]
+pub fn mounts(files: &SystemFiles) -> Vec<Mount> {
+    let table = files.read("proc/self/mountinfo").unwrap_or_default();
+    table.lines().filter_map(mount).collect()
+}
+
+/// `NUMBER PARENT DEVICE ROOT POINT OPTIONS [TAG…] - KIND SOURCE OPTIONS`, as proc_pid_mountinfo(5) has
+/// it.
+fn mount(line: &str) -> Option<Mount> {
+    let (place, kind) = line.split_once(" - ")?;
+    let mut place = place.split(' ').skip(3);
+    let mut kind = kind.split(' ');
+    Some(Mount {
+        root: unescape(place.next()?),
+        point: PathBuf::from(unescape(place.next()?)),
+        kind: kind.next()?.to_owned(),
+        options: kind.nth(1).unwrap_or_default().to_owned(),
+    })
+}
 
 /// The kind of file system that holds `folder`, such as `ext4`; `None` where the system doesn't say.
 /// `folder` must be absolute and without links.
 #[must_use]
 pub fn file_system(files: &SystemFiles, folder: &Path) -> Option<String> {
-    let mounts = files.read("proc/self/mountinfo")?;
-    let mut best: Option<(usize, String)> = None;
-    for line in mounts.lines() {
-        let (before, after) = line.split_once(" - ")?;
-        let point = unescape(before.split(' ').nth(4)?);
-        let kind = after.split(' ').next()?;
-        let longer = best
-            .as_ref()
-            .is_none_or(|(length, _)| point.len() >= *length);
-        // A later mount on the same point hides the earlier one.
-        if longer && folder.starts_with(&point) {
-            best = Some((point.len(), kind.to_owned()));
-        }
-    }
-    best.map(|(_, kind)| kind)
+    let above = mounts(files).into_iter();
+    let above = above.filter(|mount| folder.starts_with(&mount.point));
+    // Of several longest points the last one is taken, which hides the others.
+    let nearest = above.max_by_key(|mount| mount.point.components().count());
+    nearest.map(|mount| mount.kind)
 }
 
 /// File systems over a network: locks and memory maps on them are less certain.
@@ -40,7 +65,7 @@ pub fn is_remote(kind: &str) -> bool {
     REMOTE.contains(&kind)
 }
 
-/// A mount point's name: blanks, tabs, line breaks and backslashes are octal in the table.
+/// A name of the table: blanks, tabs, line breaks and backslashes are octal in the table.
 fn unescape(text: &str) -> String {
     const ESCAPES: [(&str, &str); 4] = [
         ("\\040", " "),

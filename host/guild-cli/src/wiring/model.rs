@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::wiring::builtins::load_options;
 use crate::wiring::planned::PlannedModel;
 use crate::wiring::registry::GraphRegistry;
-use guild_engine::{Engine, allowed_workers};
+use guild_engine::{Engine, Sampling, allowed_workers};
 use guild_graph::{BindOptions, Described};
 use guild_loader::{LoadedPackages, RegisteredPackage, load_builtins, load_enabled};
 use guild_model::{GgufFile, ModelSource};
@@ -33,15 +33,18 @@ pub struct OpenModel {
     output: Output,
 }
 
-/// Rows, outputs and positions that an engine is sized for.
+/// Rows, outputs and positions that an engine is sized for, and the sampler that its memory is shared
+/// with.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct Size<'a> {
     /// Rows in one pass.
     pub rows: u64,
     /// Rows whose logits one pass gives.
     pub outputs: u64,
     /// Positions of the sequence.
     pub context: u64,
+    /// What the command's sampler is asked to do; `None` where nothing is sampled.
+    pub sampling: Option<&'a Sampling>,
 }
 
 /// Maps the model file and checks its directory.
@@ -95,19 +98,26 @@ impl OpenModel {
     }
 
     /// Plans the model, refuses it where it doesn't fit, and loads it.
-    pub fn engine(&self, size: Size) -> Outcome<Engine> {
+    pub fn engine(&self, size: Size<'_>) -> Outcome<Engine> {
         self.plan(size)?.load(self.output)
     }
 
     /// Plans the model without loading it.
-    pub fn plan(&self, size: Size) -> Outcome<PlannedModel<'_>> {
+    pub fn plan(&self, size: Size<'_>) -> Outcome<PlannedModel<'_>> {
         let options = self.bind_options(size);
         let source: Arc<dyn ModelSource> = Arc::<GgufFile>::clone(&self.file);
         let registry = GraphRegistry(&self.packages);
         let plan = guild_graph::plan(&self.described, source, &registry, &options)?;
         let before = self.before.get_or_init(ProcessMemory::now);
         let file = Arc::clone(&self.file);
-        PlannedModel::new(plan, options, file, self.memory.clone(), before)
+        PlannedModel::new(
+            plan,
+            options,
+            file,
+            self.memory.clone(),
+            size.sampling,
+            before,
+        )
     }
 
     /// What each package has run so far, as its own counters say.
@@ -119,7 +129,7 @@ impl OpenModel {
             .collect()
     }
 
-    fn bind_options(&self, size: Size) -> BindOptions {
+    fn bind_options(&self, size: Size<'_>) -> BindOptions {
         BindOptions {
             max_outputs: size.outputs,
             kv_format: self.kv_format,

@@ -7,7 +7,7 @@ use crate::memory::plan::MemoryPlan;
 use crate::memory::process::ProcessMemory;
 use crate::output::Output;
 use crate::wiring::prefetch;
-use guild_engine::{Engine, EngineError, ThreadPool, parallel_for};
+use guild_engine::{Engine, EngineError, Sampling, ThreadPool, parallel_for};
 use guild_graph::{BindOptions, Plan, PlanReport};
 use guild_model::GgufFile;
 use std::sync::Arc;
@@ -23,16 +23,17 @@ pub struct PlannedModel<'m> {
 }
 
 impl<'m> PlannedModel<'m> {
-    /// Counts the memory of a plan that was made with these options, and compares it with the limits
-    /// of the process, which had `process` before anything was loaded.
+    /// Counts the memory of a plan that was made with these options, and of the sampler, and compares
+    /// it with the limits of the process, which had `process` before anything was loaded.
     pub fn new(
         plan: Plan<'m>,
         options: BindOptions,
         file: Arc<GgufFile>,
         args: MemoryArgs,
+        sampling: Option<&Sampling>,
         process: &ProcessMemory,
     ) -> Outcome<PlannedModel<'m>> {
-        let memory = MemoryPlan::new(&plan, &options, &file, process)?;
+        let memory = MemoryPlan::new(&plan, &options, &file, sampling, process)?;
         let reserved_bytes = plan.report().memory.reserved_bytes;
         let addresses = memory.addresses(process, &options, reserved_bytes);
         let fit = Fit::new(&memory, addresses, &options, args.memory_limit, process);

@@ -40,6 +40,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         rows: args.pass.batch.min(context),
         outputs: 1,
         context,
+        sampling: Some(&sampling.sampling),
     })?;
     let rules = Rules {
         context,
