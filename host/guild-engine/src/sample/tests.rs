@@ -467,111 +467,51 @@ fn held_bytes(sampler: &Sampler) -> u64 {
         as u64
 }
 
+/// A change of the greedy default, and the bytes of its tables for 1000 tokens.
+type Row = (fn(&mut Sampling), u64);
+
+fn two_biases(it: &mut Sampling) {
+    let bias = |token| LogitBias { token, bias: 1.0 };
+    // Room that isn't used doesn't count.
+    it.logit_bias = Vec::with_capacity(9);
+    it.logit_bias.extend([bias(1), bias(7)]);
+}
+
+fn all_stages(it: &mut Sampling) {
+    two_biases(it);
+    (it.temperature, it.typical, it.top_p) = (0.7, 0.9, 0.8);
+    (it.presence_penalty, it.repeat_last_n) = (0.5, 10);
+}
+
+const TABLES: [Row; 9] = [
+    (|_| {}, 0),
+    (|it| it.temperature = 1.0, 0),
+    (|it| it.top_k = 40, 40 * 4 + 80 * 8),
+    (|it| it.top_k = 1000, 1000 * (4 + 8)),
+    (|it| (it.top_p, it.temperature) = (0.9, 1.0), 1000 * (4 + 8)),
+    (|it| (it.top_k, it.min_p, it.min_keep) = (40, 0.1, 60), 800),
+    (|it| it.repeat_penalty = 1.1, 1000 * (4 + 4) + 64 * 4),
+    (two_biases, 1000 * 4 + 2 * 8),
+    (all_stages, 1000 * (4 + 8 + 4 + 4) + 10 * 4 + 2 * 8),
+];
+
 #[test]
 fn table_bytes_are_what_a_sampler_holds_before_and_after_it_samples() {
-    const VOCABULARY: u64 = 1000;
-    let bias = |token| LogitBias { token, bias: 1.0 };
-    let greedy = Sampling::default;
-    let cases = [
-        (greedy(), 0),
-        (
-            Sampling {
-                temperature: 1.0,
-                ..greedy()
-            },
-            0,
-        ),
-        (
-            Sampling {
-                top_k: 40,
-                ..greedy()
-            },
-            40 * 4 + 80 * 8,
-        ),
-        (
-            Sampling {
-                top_k: 1000,
-                ..greedy()
-            },
-            1000 * 12,
-        ),
-        (
-            Sampling {
-                top_p: 0.9,
-                temperature: 1.0,
-                ..greedy()
-            },
-            1000 * 12,
-        ),
-        (
-            Sampling {
-                top_k: 40,
-                min_p: 0.1,
-                min_keep: 60,
-                temperature: 1.0,
-                ..greedy()
-            },
-            800,
-        ),
-        (
-            Sampling {
-                repeat_penalty: 1.1,
-                ..greedy()
-            },
-            1064 * 4 + 1000 * 4,
-        ),
-        (
-            Sampling {
-                repeat_penalty: 1.1,
-                repeat_last_n: 0,
-                ..greedy()
-            },
-            0,
-        ),
-        (
-            Sampling {
-                logit_bias: vec![bias(1), bias(7)],
-                ..greedy()
-            },
-            4000 + 2 * 8,
-        ),
-        (
-            Sampling {
-                temperature: 0.7,
-                typical: 0.9,
-                presence_penalty: 0.5,
-                repeat_last_n: 10,
-                logit_bias: {
-                    let mut roomy = Vec::with_capacity(9);
-                    roomy.push(bias(3));
-                    roomy
-                },
-                ..greedy()
-            },
-            12_000 + 1010 * 4 + 4000 + 8,
-        ),
-    ];
-    let logits: Vec<f32> = (0..VOCABULARY)
-        .map(|i| ((i * 7919) % 1000) as f32 * 0.01)
-        .collect();
-    for (sampling, want) in cases {
-        assert_eq!(
-            Sampler::table_bytes(&sampling, VOCABULARY),
-            want,
-            "{sampling:?}"
-        );
-        let mut sampler = Sampler::new(sampling.clone(), VOCABULARY as usize).unwrap();
+    let logit = |i: u32| ((i * 7919) % 1000) as f32 * 0.01;
+    let logits: Vec<f32> = (0..1000).map(logit).collect();
+    for (change, want) in TABLES {
+        let mut sampling = Sampling::default();
+        change(&mut sampling);
+        assert_eq!(Sampler::table_bytes(&sampling, 1000), want, "{sampling:?}");
+        let mut sampler = Sampler::new(sampling.clone(), 1000).unwrap();
         assert_eq!(held_bytes(&sampler), want, "{sampling:?}");
         for _ in 0..20 {
             sampler.sample(&logits).unwrap();
         }
         assert_eq!(held_bytes(&sampler), want, "{sampling:?}");
     }
-    let all = Sampling {
-        top_p: 0.5,
-        repeat_penalty: 2.0,
-        ..greedy()
-    };
+    let mut all = Sampling::default();
+    all_stages(&mut all);
     assert_eq!(Sampler::table_bytes(&all, u64::MAX), u64::MAX);
 }
 
