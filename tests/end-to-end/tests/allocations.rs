@@ -216,6 +216,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
             rows: 16,
             outputs: 1,
             context: 300,
+            sampling: None,
         })
         .unwrap();
     let vocabulary = engine.vocabulary();
