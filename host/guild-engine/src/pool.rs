@@ -33,19 +33,27 @@ unsafe impl Send for ThreadPool {}
 unsafe impl Sync for ThreadPool {}
 
 impl ThreadPool {
-    /// Starts `workers - 1` threads; the caller of a loop is the remaining worker.
+    /// Starts `workers - 1` threads; the caller of a loop is the remaining worker. All of them run when this
+    /// returns, so that what a thread allocates as it begins is over before the first loop.
     ///
     /// # Errors
     /// The system's error where a thread can't be started.
     pub fn new(workers: u32) -> std::io::Result<ThreadPool> {
         let workers = workers.max(1);
         let shared = Arc::new(Shared::new(workers));
+        let (begun, beginning) = std::sync::mpsc::channel();
         let mut threads = Vec::new();
         for worker in 1..workers {
             let shared_with_thread = Arc::clone(&shared);
+            let begun = begun.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("guild-worker-{worker}"))
-                .spawn(move || shared_with_thread.work(worker));
+                .spawn(move || {
+                    // Nobody listens any more where another thread could not be started.
+                    let _ = begun.send(());
+                    drop(begun);
+                    shared_with_thread.work(worker);
+                });
             match thread {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
@@ -54,6 +62,9 @@ impl ThreadPool {
                 }
             }
         }
+        // Ends when every thread has dropped its end.
+        drop(begun);
+        beginning.iter().for_each(drop);
         shared.set_threads(
             threads
                 .iter()

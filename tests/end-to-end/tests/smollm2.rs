@@ -1,7 +1,7 @@
 //! SmolLM2 through the runner in C, against what an exact computation of the same file gives
 //! (`tests/data/smollm2`). The file is too large to commit: `GUILD_TEST_SMOLLM2` names it.
 
-use guild_end_to_end::{CPU, LLAMA, Site, id_list, json_file, npy_values, root};
+use guild_end_to_end::{CPU, LLAMA, Site, argmax, id_list, json_file, npy_values, root};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
@@ -60,11 +60,6 @@ fn divergence(golden: &[f32], row: &[f32]) -> f64 {
     let (golden, row) = (log_softmax(golden), log_softmax(row));
     let terms = golden.iter().zip(&row).map(|(g, x)| g.exp() * (g - x));
     terms.sum()
-}
-
-fn argmax(row: &[f32]) -> usize {
-    let best = |best, at| if row[at] > row[best] { at } else { best };
-    (0..row.len()).fold(0, best)
 }
 
 /// Mean KL divergence and equal best tokens for a KV format.

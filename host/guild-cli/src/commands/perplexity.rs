@@ -101,8 +101,7 @@ impl Text {
     fn new(tokenizer: &Tokenizer, text: &str, length: usize) -> Outcome<Text> {
         let special = tokenizer.special_tokens();
         let begin = special.bos.filter(|_| special.adds_bos);
-        let mut ids: Vec<u32> = begin.into_iter().collect();
-        ids.extend(tokenizer.encode(text, false)?);
+        let ids = tokenizer.encode_prompt(text, false)?;
         if ids.len() < 2 * length {
             let message = format!(
                 "the text has {} tokens; windows of {length} need {} at least",

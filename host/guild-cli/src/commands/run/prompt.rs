@@ -30,12 +30,5 @@ fn encode(text: &str, tokenizer: Result<&Tokenizer, &ModelError>) -> Outcome<Vec
         Failure::new(Exit::from_number(error.code().exit()), error.to_string())
             .hint("give token ids with --prompt-ids")
     })?;
-    let special = tokenizer.special_tokens();
-    let mut ids: Vec<u32> = special
-        .bos
-        .filter(|_| special.adds_bos)
-        .into_iter()
-        .collect();
-    ids.extend(tokenizer.encode(text, true)?);
-    Ok(ids)
+    Ok(tokenizer.encode_prompt(text, true)?)
 }
