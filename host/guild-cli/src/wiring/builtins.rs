@@ -1,8 +1,22 @@
 //! The packages that are linked into this build.
-#![expect(unsafe_code, reason = "vouches for the linked entries")]
+#![cfg_attr(
+    any(
+        feature = "builtin-cpu",
+        feature = "builtin-qwen",
+        feature = "builtin-llama"
+    ),
+    expect(unsafe_code, reason = "vouches for the linked entries")
+)]
 
 use crate::args::PackageArgs;
-use guild_loader::{Builtin, LoadOptions};
+#[cfg(feature = "builtin-cpu")]
+use crate::exit::Exit;
+use crate::failure::Failure;
+use guild_loader::{Builtin, LoadError, LoadOptions};
+
+/// What the loader calls the built-in CPU kernels.
+#[cfg(feature = "builtin-cpu")]
+const BUILTIN_CPU: &str = "builtin.org.guild.kernels.cpu";
 
 /// What to load for a command: the installed packages and, below them, the built-in ones that the
 /// arguments leave on.
@@ -45,6 +59,28 @@ pub fn instruction_set() -> Option<&'static str> {
     {
         None
     }
+}
+
+/// Why packages didn't load. The built-in kernels refuse a variable that names no instruction set: that is
+/// the user's to mend. An installed package knows its own names and keeps its own error.
+pub fn load_failure(error: LoadError) -> Failure {
+    #[cfg(feature = "builtin-cpu")]
+    {
+        use guild_plugin_cpu::detect::{FORCE_VARIABLE, IsaName};
+        let forced = std::env::var(FORCE_VARIABLE).ok();
+        let unknown = forced.filter(|name| IsaName::parse(name).is_none());
+        if let Some(text) = unknown
+            && error.package == BUILTIN_CPU
+        {
+            let names: Vec<&str> = IsaName::ALL.iter().map(|name| name.text()).collect();
+            let message = format!("{FORCE_VARIABLE} is {text:?}, which is no instruction set");
+            return Failure::new(Exit::Usage, message).hint(format!(
+                "unset {FORCE_VARIABLE} or set it to one of {}",
+                names.join(", ")
+            ));
+        }
+    }
+    error.into()
 }
 
 /// The plugins that Cargo features linked in.
