@@ -36,24 +36,21 @@ pub struct Prepared {
 /// Reads the configuration that holds for `arguments`, the program's name first, and puts it into
 /// `command`.
 ///
-/// # Errors
-/// A file that can't be read, isn't TOML, or sets what isn't there, or what it may not; a variable with a
-/// value that the command line would refuse.
-pub fn prepare(
-    command: Command,
-    arguments: &[OsString],
-    surroundings: &Surroundings,
-) -> Result<Prepared, ConfigError> {
+/// What can't be used is left out and stands in [`Settings::faults`]: a file that can't be read, isn't
+/// TOML, or sets what isn't there, or what it may not; a variable with a value that the command line would
+/// refuse. Only what looks over the configuration itself may go on with it.
+#[must_use]
+pub fn prepare(command: Command, arguments: &[OsString], surroundings: &Surroundings) -> Prepared {
     let definition = Definition::of(&command);
     let files = match switched_off(arguments) {
         true => Vec::new(),
         false => layers::files(named_file(arguments), surroundings),
     };
     let mut settings = Settings::new(definition, files);
-    settings.read_files()?;
-    settings.read_variables()?;
+    settings.read_files();
+    settings.read_variables();
     let command = apply(command, "", &settings);
-    Ok(Prepared { command, settings })
+    Prepared { command, settings }
 }
 
 /// The definition with its variables and no configured value: what help and the manual show.
@@ -66,7 +63,7 @@ pub fn with_variables(command: Command) -> Command {
 /// Reads the text of a configuration file and returns how many values it sets.
 ///
 /// # Errors
-/// What [`prepare`] would say of a file with this text.
+/// The fault that [`prepare`] would find in a file with this text.
 pub fn check_text(command: &Command, layer: Layer, text: &str) -> Result<usize, ConfigError> {
     let definition = Definition::of(command);
     file::settings(&definition, "guild.toml".as_ref(), layer, text).map(|found| found.len())

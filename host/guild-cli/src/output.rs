@@ -183,10 +183,15 @@ fn write_stdout(text: &str) -> Outcome<()> {
     let written = stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush());
-    written.map_err(|error| match error.kind() {
+    written.map_err(|error| unwritten(&error))
+}
+
+/// Why standard output couldn't be written.
+pub fn unwritten(error: &std::io::Error) -> Failure {
+    match error.kind() {
         std::io::ErrorKind::BrokenPipe => Failure::reader_gone(),
-        _ => Failure::io(std::path::Path::new("standard output"), &error),
-    })
+        _ => Failure::io(std::path::Path::new("standard output"), error),
+    }
 }
 
 #[cfg(test)]

@@ -2,37 +2,33 @@
 //! that clap gives itself.
 
 use crate::args::{Cli, ColorWhen, definition};
-use crate::config::{self, Surroundings, with_variables};
+use crate::config::{self, Surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, unwritten};
 use crate::version;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, ValueEnum};
 use std::ffi::OsString;
+use std::io::Write;
+
+/// The command that looks over the configuration too.
+const DOCTOR: &str = "doctor";
 
 /// Runs the program; `arguments` starts with its name. Everything is printed when this returns.
 pub fn start(arguments: &[OsString]) -> Exit {
     let json = config::scan_flag(arguments, "json");
     let command = definition().color(colour_of_help(arguments));
     let prepared = config::prepare(command, arguments, &Surroundings::of_process());
-    let prepared = match prepared {
-        Ok(prepared) => prepared,
-        Err(error) => {
-            // Help is what somebody needs whose configuration is broken.
-            let asked = with_variables(definition().color(colour_of_help(arguments)))
-                .try_get_matches_from(arguments);
-            return match asked {
-                Err(answer) if !answer.use_stderr() => answered(&answer, json),
-                _ => failed(Output::new(json), &error.into()),
-            };
-        }
-    };
     let mut settings = prepared.settings;
-    let matches = match prepared.command.try_get_matches_from(arguments) {
-        Ok(matches) => matches,
-        Err(error) if !error.use_stderr() => return answered(&error, json),
-        Err(error) => return refused(&error, json),
+    let parsed = prepared.command.try_get_matches_from(arguments);
+    let matches = match (parsed, settings.faults().first()) {
+        // Help and the doctor are what somebody needs whose configuration is broken.
+        (Err(answer), _) if !answer.use_stderr() => return answered(&answer, json),
+        (Ok(matches), Some(_)) if matches.subcommand_name() == Some(DOCTOR) => matches,
+        (_, Some(fault)) => return failed(Output::new(json), &fault.into()),
+        (Ok(matches), None) => matches,
+        (Err(error), None) => return refused(&with_commands(error, arguments), json),
     };
     settings.read_flags(&matches);
     match Cli::from_arg_matches(&matches) {
@@ -49,9 +45,39 @@ fn answered(answer: &clap::Error, json: bool) -> Exit {
             Err(failure) => failed(Output::new(true), &failure),
         };
     }
-    // A closed stdout has nobody left to tell.
-    let _ = answer.print();
-    Exit::Ok
+    let written = answer.print().and_then(|()| std::io::stdout().flush());
+    match written {
+        Ok(()) => Exit::Ok,
+        Err(error) => failed(Output::new(json), &unwritten(&error)),
+    }
+}
+
+/// clap's refusal of a word that is no command, with the commands that there are where clap finds none alike.
+fn with_commands(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
+    let word = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => word.clone(),
+        _ => return error,
+    };
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return error;
+    }
+    // The words before it that are commands lead to the one that has no such command.
+    let definition = definition();
+    let before = arguments
+        .iter()
+        .skip(1)
+        .take_while(|other| **other != *word);
+    let command = before.fold(&definition, |command, word| {
+        command.find_subcommand(word).unwrap_or(command)
+    });
+    let names = command.get_subcommands();
+    let names: Vec<_> = names.map(clap::Command::get_name).collect();
+    let tip = format!("the commands here are {}", names.join(", "));
+    error.insert(
+        ContextKind::Suggested,
+        ContextValue::StyledStrs(vec![tip.into()]),
+    );
+    error
 }
 
 /// What clap refuses. Whoever asked for JSON gets an object, though nothing else could be read.
@@ -66,7 +92,7 @@ fn refused(error: &clap::Error, json: bool) -> Exit {
     let (message, hint) = text.split_once("\n\n").unwrap_or((text, ""));
     failed(
         Output::new(true),
-        &Failure::new(Exit::Usage, message).hint(hint),
+        &Failure::new(Exit::Usage, message).hint(hint.trim_start()),
     )
 }
 

@@ -111,3 +111,35 @@ fn a_broken_store_is_the_exit_code_and_the_report_is_whole() {
     assert_eq!(check(&answer, "cpu")["name"], "cpu");
     assert_eq!(answer["failed"], 1);
 }
+
+/// The doctor is who a broken configuration is shown to.
+#[test]
+fn a_broken_configuration_is_a_failed_check_and_the_report_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("guild.toml");
+    std::fs::write(&project, "[run\n").unwrap();
+    let variables = [("GUILD_NO_CONFIG", "0"), ("GUILD_RUN_TEMP", "x")];
+    let (exit, answer) = doctor(folder.path(), &variables);
+    assert_eq!((exit, &answer["code"]), (2, &"USAGE".into()), "{answer}");
+    let configuration = check(&answer, "configuration");
+    assert_eq!(configuration["status"], "failed");
+    let finding = configuration["finding"].as_str().unwrap();
+    assert!(finding.contains("guild.toml:1"), "{finding}");
+    assert!(finding.contains("GUILD_RUN_TEMP"), "{finding}");
+    assert_eq!(check(&answer, "store")["status"], "ok");
+    assert_eq!(answer["failed"], 1);
+
+    let text = |args: &[&str]| {
+        let mut command = program::command(folder.path());
+        let output = command.args(args).envs(variables).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        (output.status.code(), stdout)
+    };
+    let (exit, report) = text(&["doctor"]);
+    assert_eq!(exit, Some(2));
+    assert!(report.contains("FAILED   configuration"), "{report}");
+    assert!(report.contains("ok       version"), "{report}");
+    // No other command goes on, and help is there all the same.
+    assert_eq!(text(&["kernel", "list"]), (Some(2), String::new()));
+    assert_eq!(text(&["run", "--help"]).0, Some(0));
+}

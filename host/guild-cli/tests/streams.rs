@@ -112,6 +112,9 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
         &["config", "show"],
         &["man"],
         &["completions", "zsh"],
+        &["--help"],
+        &["--version"],
+        &["--version", "--json"],
     ] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -130,6 +133,28 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
     }
 }
 
+/// Help and version too say that what they were to write didn't get there.
+#[test]
+fn a_full_disk_is_an_io_failure() {
+    for args in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["--version"],
+        &["man"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let home = tempfile::tempdir().unwrap();
+        let output = program::command(home.path())
+            .args(args)
+            .stdout(Stdio::from(full.unwrap()))
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(40), "{args:?}");
+        let message = text(&output.stderr);
+        assert!(message.contains("standard output"), "{args:?}: {message}");
+    }
+}
+
 #[test]
 fn the_version_names_target_and_abi() {
     let line = text(&guild(&[], &["--version"]).stdout);
@@ -141,4 +166,124 @@ fn the_version_names_target_and_abi() {
         serde_json::from_slice(&guild(&[], &["--version", "--json"]).stdout).unwrap();
     assert_eq!(answer["version"], env!("CARGO_PKG_VERSION"));
     assert!(line.contains(answer["target"].as_str().unwrap()));
+}
+
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+const MODEL: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../tests/models/qwen35moe-small-bf16.gguf"
+);
+
+#[test]
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+fn verbose_runs_tell_how_the_model_was_loaded() {
+    let run = |flags: &[&str]| {
+        let line = ["run", MODEL, "--prompt-ids", "5,6,7", "-n", "3"];
+        let output = guild(&[], &[flags, &line].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    };
+    let (plain, silent) = run(&[]);
+    let (informed, information) = run(&["-v"]);
+    let (detailed, details) = run(&["-vv"]);
+    assert!(!silent.contains("INFO"), "{silent}");
+    for part in [
+        "model file opened",
+        "qwen35moe-small-bf16.gguf",
+        "builtin.org.guild.kernels.cpu",
+        "builtin.org.guild.runners.qwen",
+        "runner chosen",
+        "rows=3",
+        "memory planned",
+        "weights read",
+        "sampler in effect",
+    ] {
+        assert!(
+            information.contains(part),
+            "{part:?} isn't in {information}"
+        );
+        assert!(details.contains(part), "{part:?} isn't in {details}");
+    }
+    for part in ["instruction set", "leases taken", "tokenizer of the file"] {
+        assert!(!information.contains(part), "{part:?} is in {information}");
+        assert!(details.contains(part), "{part:?} isn't in {details}");
+    }
+    assert_eq!((&informed, &detailed), (&plain, &plain));
+}
+
+#[test]
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+fn an_instruction_set_that_is_none_is_the_users_to_mend() {
+    let line = ["--json", "plan", MODEL];
+    let output = guild(&[("GUILD_CPU_ISA", "foo")], &line);
+    assert_eq!(output.status.code(), Some(2));
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["code"], "USAGE");
+    assert_eq!(
+        answer["hint"],
+        "unset GUILD_CPU_ISA or set it to one of portable, avx2, avx512, avx512vnni"
+    );
+}
+
+/// What happened and what to do stand apart.
+#[test]
+fn a_failure_has_its_next_step_in_the_hint() {
+    let failed = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_slice(&guild(&[], args).stdout).unwrap()
+    };
+    let missing = failed(&["--json", "inspect", "no-such-file"]);
+    assert_eq!(
+        missing["hint"],
+        "check that the file exists and may be read"
+    );
+    assert!(!missing["message"].as_str().unwrap().contains("check"));
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    std::fs::write(&path, b"GGUF").unwrap();
+    let damaged = failed(&["--json", "inspect", &path.to_string_lossy()]);
+    assert_eq!(damaged["hint"], "download or convert the file again");
+}
+
+#[test]
+#[cfg(all(
+    feature = "builtin-cpu",
+    feature = "builtin-qwen",
+    feature = "builtin-llama"
+))]
+fn an_unknown_architecture_is_named_with_the_known_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    let mut model = guild_hostile::tiny::qwen35moe();
+    model.set(
+        "general.architecture",
+        guild_hostile::writer::text("nonesuch"),
+    );
+    std::fs::write(&path, model.bytes()).unwrap();
+    let plan = |more: &[&str]| -> serde_json::Value {
+        let path = path.to_string_lossy();
+        let line = [&["--json", "plan", &*path], more].concat();
+        serde_json::from_slice(&guild(&[], &line).stdout).unwrap()
+    };
+    let answer = plan(&[]);
+    assert_eq!(answer["code"], "UNSUPPORTED");
+    let message = answer["message"].as_str().unwrap();
+    for part in ["nonesuch", "qwen35moe", "llama"] {
+        assert!(message.contains(part), "{part:?} isn't in {message:?}");
+    }
+    assert!(
+        message.len() < 200 && !message.contains("not loaded"),
+        "{message}"
+    );
+    assert_eq!(
+        answer["hint"],
+        "install a package with a runner for it; `guild inspect` still shows the file"
+    );
+    let less = plan(&["--no-builtin-llama"]);
+    let message = less["message"].as_str().unwrap();
+    assert!(
+        message.ends_with("not loaded: org.guild.runners.llama"),
+        "{message}"
+    );
+    assert!(less["hint"].as_str().unwrap().contains("--no-builtin-"));
 }

@@ -33,6 +33,27 @@ fn without_json_it_is_text_for_people() {
     assert_eq!(guild(&["--help"]).status.code(), Some(0));
 }
 
+/// clap suggests what is alike; where it finds nothing, the commands are listed.
+#[test]
+fn a_misspelt_command_gets_a_suggestion_or_the_list() {
+    let message = |args: &[&str]| String::from_utf8(guild(args).stderr).unwrap();
+    let listed = message(&["rnu"]);
+    assert!(listed.contains("commands here are run, logits"), "{listed}");
+    let below = message(&["-q", "kernel", "xyz"]);
+    assert!(below.contains("commands here are keygen, sign"), "{below}");
+    let alike = message(&["inspct"]);
+    assert!(alike.contains("'inspect'") && !alike.contains("commands here"));
+}
+
+/// Tables with different columns in one stream are nothing that a reader of values can read.
+#[test]
+fn operations_are_refused_with_csv_before_a_model_is_opened() {
+    let refused = guild(&["bench", "no-such-file", "--ops", "--format", "csv"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    assert!(message.contains("--json"), "{message}");
+}
+
 /// A committed model.
 const MODEL: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

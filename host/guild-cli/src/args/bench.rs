@@ -1,11 +1,15 @@
 //! Arguments of `guild bench`.
 
 use super::ModelArgs;
+use super::model::context_help;
 use clap::{Args, ValueEnum};
 use std::str::FromStr;
 
 /// `guild bench`.
 #[derive(Args, Debug)]
+#[command(mut_args(context_help(
+    "Positions of a sequence; the default is what the longest test needs"
+)))]
 pub struct BenchArgs {
     /// The model.
     #[command(flatten)]
@@ -34,7 +38,7 @@ pub struct BenchArgs {
     /// Time each operation, in one more repetition that doesn't count for the rates.
     #[arg(long)]
     pub ops: bool,
-    /// How the tables are written.
+    /// How the tables are written; `csv` has no `--ops`.
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
 }

@@ -1,11 +1,15 @@
 //! Arguments of `guild logits`.
 
+use super::model::context_help;
 use super::{ModelArgs, PassArgs};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `guild logits`.
 #[derive(Args, Debug)]
+#[command(mut_args(context_help(
+    "Positions of a sequence; the default is as many as there are ids"
+)))]
 pub struct LogitsArgs {
     /// The model.
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! How a model is opened: shared by all commands that run or plan one.
 
 use super::{MemoryArgs, PackageArgs};
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Format of the KV cache.
@@ -21,8 +21,7 @@ pub struct ModelArgs {
     /// Threads; the default is what affinity and the CPU quota allow.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,
-    /// Positions of a sequence; the default fits the prompt and the tokens asked for, and is 4096 in
-    /// `plan`.
+    /// Positions of a sequence. Each command has its own default, and its help says which.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub context: Option<u64>,
     /// What it may take of memory.
@@ -34,4 +33,12 @@ pub struct ModelArgs {
     /// Which packages run.
     #[command(flatten)]
     pub packages: PackageArgs,
+}
+
+/// Says in the help of `-c` what one command's default is. The other arguments stay, and so does the order.
+pub(super) fn context_help(help: &'static str) -> impl FnMut(Arg) -> Arg {
+    move |argument| match argument.get_id() == "context" {
+        true => argument.help(help),
+        false => argument,
+    }
 }

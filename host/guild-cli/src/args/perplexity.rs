@@ -1,11 +1,13 @@
 //! Arguments of `guild perplexity`.
 
+use super::model::context_help;
 use super::{ModelArgs, PassArgs};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `guild perplexity`. `-c` is the length of a window, 512 if not given.
 #[derive(Args, Debug)]
+#[command(mut_args(context_help("Tokens of a window; the default is 512")))]
 pub struct PerplexityArgs {
     /// The model.
     #[command(flatten)]
@@ -13,7 +15,7 @@ pub struct PerplexityArgs {
     /// How much goes through at once.
     #[command(flatten)]
     pub pass: PassArgs,
-    /// Text file (UTF-8).
+    /// Text file (UTF-8). One newline at its end is left out.
     #[arg(short, long, value_name = "FILE")]
     pub file: PathBuf,
     /// Windows to evaluate, from the start of the text; all if not given.

@@ -1,11 +1,15 @@
 //! Arguments of `guild run`.
 
+use super::model::context_help;
 use super::{ChatArgs, ModelArgs, PassArgs, SamplingArgs};
 use clap::Args;
 use std::path::PathBuf;
 
 /// `guild run`.
 #[derive(Args, Debug)]
+#[command(mut_args(context_help(
+    "Positions of a sequence; the default fits the prompt and the tokens asked for, with --chat what the model was made for, at most 4096"
+)))]
 pub struct RunArgs {
     /// The model.
     #[command(flatten)]
@@ -13,10 +17,10 @@ pub struct RunArgs {
     /// How much goes through at once.
     #[command(flatten)]
     pub pass: PassArgs,
-    /// Prompt text; without any prompt it is read from standard input.
-    #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["file", "prompt_ids"])]
+    /// Prompt text, taken as it is; without any prompt it is read from standard input.
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["file", "prompt_ids"])]
     pub prompt: Option<String>,
-    /// File that holds the prompt text.
+    /// File that holds the prompt text. One newline at the end of a file or of standard input is left out.
     #[arg(short, long, value_name = "FILE", conflicts_with = "prompt_ids")]
     pub file: Option<PathBuf>,
     /// Prompt as token ids, such as `1,2,3`.
@@ -32,9 +36,17 @@ pub struct RunArgs {
     #[arg(long)]
     pub ignore_eos: bool,
     /// Text that ends the generation and isn't printed; may be given several times.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = stop_string)]
     pub stop: Vec<String>,
     /// A conversation instead of a completion.
     #[command(flatten)]
     pub chat: ChatArgs,
+}
+
+/// Refuses a text that every answer would begin with.
+fn stop_string(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("an empty text can't end anything; leave the option out".to_owned()),
+        text => Ok(text.to_owned()),
+    }
 }

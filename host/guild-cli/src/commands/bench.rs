@@ -6,7 +6,7 @@ mod rates;
 mod result;
 mod table;
 
-use crate::args::BenchArgs;
+use crate::args::{BenchArgs, TableFormat};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::peak_rss_bytes;
@@ -27,6 +27,13 @@ pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome
     if cases.is_empty() {
         return Err(Failure::new(Exit::Usage, "there is nothing to measure")
             .hint("give prompt tokens with -p, tokens to generate with -n, or both"));
+    }
+    if args.ops && args.format == TableFormat::Csv && !output.json {
+        return Err(Failure::new(
+            Exit::Usage,
+            "--ops adds tables with other columns, and a csv stream holds one",
+        )
+        .hint("take --json, or --format markdown"));
     }
     let context = context(args, &cases)?;
     let model = OpenModel::open(&args.model, context, data_dir, output)?;

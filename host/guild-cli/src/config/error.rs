@@ -116,9 +116,9 @@ pub enum ConfigError {
     },
 }
 
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Failure {
-        let (exit, hint) = match &error {
+impl From<&ConfigError> for Failure {
+    fn from(error: &ConfigError) -> Failure {
+        let (exit, hint) = match error {
             ConfigError::Read { .. } => (
                 Exit::Io,
                 "check the path and its permissions, or leave files out with --no-config"

@@ -69,6 +69,7 @@ pub struct Settings {
     definition: Definition,
     settings: Vec<Setting>,
     files: Vec<ConfigFile>,
+    faults: Vec<ConfigError>,
 }
 
 impl Settings {
@@ -84,19 +85,26 @@ impl Settings {
             settings: settings.collect(),
             definition,
             files,
+            faults: Vec::new(),
         }
     }
 
-    /// Reads the files, the weakest first.
-    ///
-    /// # Errors
-    /// The first file that can't be used.
-    pub fn read_files(&mut self) -> Result<(), ConfigError> {
+    /// Reads the files, the weakest first. One that can't be used sets nothing and is a fault.
+    pub fn read_files(&mut self) {
         for file in &mut self.files {
-            let Some(text) = file::read(&file.path, file.layer)? else {
-                continue;
+            let settings = file::read(&file.path, file.layer).and_then(|text| {
+                text.map(|text| file::settings(&self.definition, &file.path, file.layer, &text))
+                    .transpose()
+            });
+            let settings = match settings {
+                Ok(Some(settings)) => settings,
+                Ok(None) => continue,
+                Err(fault) => {
+                    self.faults.push(fault);
+                    continue;
+                }
             };
-            for found in file::settings(&self.definition, &file.path, file.layer, &text)? {
+            for found in settings {
                 let setting = &mut self.settings[found.option];
                 setting.values = found.values;
                 setting.origin = Origin::File {
@@ -106,23 +114,29 @@ impl Settings {
             }
             file.read = true;
         }
-        Ok(())
     }
 
-    /// Reads the variables.
-    ///
-    /// # Errors
-    /// The first one whose value the command line would refuse.
-    pub fn read_variables(&mut self) -> Result<(), ConfigError> {
+    /// Reads the variables. One whose value the command line would refuse sets nothing and is a fault.
+    pub fn read_variables(&mut self) {
         for setting in &mut self.settings {
             let name = &setting.option.variable;
             let Some(value) = variables::value(name) else {
                 continue;
             };
-            setting.values = variables::values(&setting.option, &value)?;
-            setting.origin = Origin::Variable { name: name.clone() };
+            match variables::values(&setting.option, &value) {
+                Ok(values) => {
+                    setting.values = values;
+                    setting.origin = Origin::Variable { name: name.clone() };
+                }
+                Err(fault) => self.faults.push(fault),
+            }
         }
-        Ok(())
+    }
+
+    /// What couldn't be used, files before variables.
+    #[must_use]
+    pub fn faults(&self) -> &[ConfigError] {
+        &self.faults
     }
 
     /// Notes what the command line says of the options that every command has.
