@@ -40,21 +40,47 @@ pub fn read_file(path: &Path) -> Outcome<String> {
     read_text(file, path)
 }
 
-/// The JSON in a text that came from `path`.
-pub fn read_json(path: &Path, text: &str) -> Outcome<Value> {
-    serde_json::from_str(text)
-        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+/// A text file's contents without one newline at its end, which editors and `echo` put there and
+/// llama.cpp's programs leave out too.
+///
+/// # Errors
+/// Those of [`read_text`].
+pub fn read_prose(path: &Path) -> Outcome<String> {
+    read_file(path).map(without_last_newline)
 }
 
-/// The text that is given on the command line or in a file, else standard input.
+/// The JSON in a text that came from `path`. `expected` says what should stand there, as a next step.
+///
+/// # Errors
+/// USAGE for an empty text and for one that isn't JSON.
+pub fn read_json(path: &Path, text: &str, expected: &str) -> Outcome<Value> {
+    let path = path.display();
+    if text.trim().is_empty() {
+        return Err(Failure::new(Exit::Usage, format!("{path} is empty")).hint(expected));
+    }
+    serde_json::from_str(text).map_err(|error| {
+        Failure::new(Exit::Usage, format!("{path} isn't JSON: {error}")).hint(expected)
+    })
+}
+
+/// The text that is given on the command line, as it is; else that of a file or of standard input, without
+/// one newline at its end.
 pub fn text(given: Option<&str>, file: Option<&Path>) -> Outcome<String> {
     match (given, file) {
         (Some(text), _) => Ok(text.to_owned()),
-        (None, Some(path)) => read_file(path),
+        (None, Some(path)) => read_prose(path),
         (None, None) if std::io::stdin().is_terminal() => {
             Err(Failure::new(Exit::Usage, "no text was given")
                 .hint("give text with -p, a file with -f, or pipe it in"))
         }
-        (None, None) => read_text(std::io::stdin().lock(), Path::new("standard input")),
+        (None, None) => read_text(std::io::stdin().lock(), Path::new("standard input"))
+            .map(without_last_newline),
     }
+}
+
+fn without_last_newline(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
 }

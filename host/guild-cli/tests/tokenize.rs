@@ -74,6 +74,26 @@ fn text_from_every_source_gives_the_ids_of_the_python_package() {
     assert_eq!(stdout(&["-p", ""], b""), "\n");
 }
 
+/// As llama.cpp's programs read a file. A text of the command line is taken as it is.
+#[test]
+fn one_newline_at_the_end_of_a_file_or_of_standard_input_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
+    std::fs::write(&file, "a\n\n").unwrap();
+    let want = stdout(&["-p", "a\n"], b"");
+    assert_ne!(want, stdout(&["-p", "a"], b""));
+    assert_eq!(stdout(&["-f", file.to_str().unwrap()], b""), want);
+    assert_eq!(stdout(&[], b"a\n\n"), want);
+    assert_eq!(stdout(&[], b"a\n"), stdout(&["-p", "a"], b""));
+    assert_eq!(stdout(&[], b"\n"), "\n");
+}
+
+#[test]
+fn a_text_may_begin_with_a_hyphen() {
+    assert_eq!(stdout(&["-p", "- a"], b""), stdout(&[], b"- a"));
+    assert_eq!(stdout(&["-p", "--ids"], b""), stdout(&[], b"--ids"));
+}
+
 #[test]
 fn ids_give_the_text() {
     let (text, [ids, plain]) = golden();

@@ -81,6 +81,7 @@ impl ChatTemplate {
         };
         let source = metadata.get::<&str>(&key)?.ok_or_else(|| match variant {
             None => ChatTemplateError::Missing,
+            Some(_) if !has_any(metadata) => ChatTemplateError::Missing,
             Some(name) => ChatTemplateError::UnknownVariant {
                 name: name.to_owned(),
                 variants: variants(metadata).join(", "),
@@ -203,6 +204,11 @@ fn check_length(source: &str) -> Result<(), ChatTemplateError> {
         bytes: source.len(),
         limit: limits::TEMPLATE_BYTES_MAX,
     })
+}
+
+/// Whether there is any template, the main one or a variant.
+fn has_any(metadata: &Metadata) -> bool {
+    metadata.value(TEMPLATE_KEY).is_some() || !variants(metadata).is_empty()
 }
 
 /// Names of the variants that a file has beside its main template.

@@ -30,12 +30,13 @@ pub struct TemplateOptions {
     #[arg(long, value_name = "NAME")]
     pub template_variant: Option<String>,
     /// System message at the start of the conversation.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub system: Option<String>,
-    /// Let the model think before it answers, where its template knows `enable_thinking`.
+    /// Let the model think before it answers, where its template knows `enable_thinking`; of this and --no-think the
+    /// last counts.
     #[arg(long, overrides_with = "no_think")]
     pub think: bool,
-    /// Keep the model from thinking before it answers.
+    /// Keep the model from thinking before it answers; of this and --think the last counts.
     #[arg(long)]
     pub no_think: bool,
     /// JSON file with a list of tools that the model may call; the template gets it as it is.

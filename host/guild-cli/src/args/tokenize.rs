@@ -8,10 +8,10 @@ use std::path::PathBuf;
 pub struct TokenizeArgs {
     /// Model file (GGUF).
     pub model: PathBuf,
-    /// Text to encode; without any it is read from standard input.
-    #[arg(short, long, value_name = "TEXT", conflicts_with_all = ["file", "ids"])]
+    /// Text to encode, taken as it is; without any it is read from standard input.
+    #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["file", "ids"])]
     pub prompt: Option<String>,
-    /// File that holds the text.
+    /// File that holds the text. One newline at the end of a file or of standard input is left out.
     #[arg(short, long, value_name = "FILE", conflicts_with = "ids")]
     pub file: Option<PathBuf>,
     /// Decode these token ids, such as `1,2,3`, instead.

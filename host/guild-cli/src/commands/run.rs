@@ -1,6 +1,7 @@
 //! `guild run`: generates text.
 
 mod chat;
+mod context;
 mod generation;
 mod prompt;
 mod report;
@@ -16,6 +17,7 @@ use crate::wiring::sampling::EffectiveSampling;
 use generation::{Finish, Generator, Limits, interrupted};
 use guild_model::{ModelSource, StopStrings, Tokenizer};
 use report::Report;
+use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -46,6 +48,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     let prompt = prompt::ids(args, tokenizer.as_ref())?;
     let tokenizer = tokenizer.ok();
     let context = context(args, prompt.len() as u64)?;
+    context::warn_beyond(&file, context);
     let model = OpenModel::describe(Arc::clone(&file), &args.model, context, data_dir, output)?;
     let mut engine = model.engine(Size {
         rows: args.pass.batch.min(prompt.len() as u64),
@@ -79,7 +82,10 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     output.stream("\n")?;
     engine.release(session);
     if generated.finish == Finish::Interrupted {
-        return Err(interrupted(generated.tokens.len()));
+        return Err(interrupted(
+            generated.tokens.len(),
+            json!({ "text": generated.text, "tokens": generated.tokens }),
+        ));
     }
     Report {
         prompt_tokens: prompt.len(),

@@ -8,7 +8,12 @@ use crate::output::Output;
 use crate::wiring::template::Template;
 use guild_model::GgufFile;
 use serde_json::{Value, json};
+use std::io::IsTerminal;
 use std::path::Path;
+
+/// What is said where there are no messages.
+const EXPECTED: &str =
+    "give [{\"role\": \"user\", \"content\": \"Hello\"}], or an object with \"messages\"";
 
 /// Prints the text.
 pub fn run(args: &TemplateArgs, output: Output) -> Outcome<()> {
@@ -27,12 +32,16 @@ pub fn run(args: &TemplateArgs, output: Output) -> Outcome<()> {
 fn messages(args: &TemplateArgs, template: &mut Template) -> Outcome<Vec<Value>> {
     let (path, text) = match &args.messages {
         Some(path) => (path.as_path(), read_file(path)?),
+        None if std::io::stdin().is_terminal() => {
+            return Err(Failure::new(Exit::Usage, "no messages were given")
+                .hint("name a JSON file with --messages, or pipe the messages in"));
+        }
         None => {
             let name = Path::new("standard input");
             (name, read_text(std::io::stdin().lock(), name)?)
         }
     };
-    let mut given = read_json(path, &text)?;
+    let mut given = read_json(path, &text, EXPECTED)?;
     if template.tools.is_none() {
         template.tools = given.get("tools").filter(|tools| !tools.is_null()).cloned();
     }
@@ -41,9 +50,7 @@ fn messages(args: &TemplateArgs, template: &mut Template) -> Outcome<Vec<Value>>
     }
     let Value::Array(mut messages) = given else {
         let message = format!("{}: no list of messages", path.display());
-        return Err(Failure::new(Exit::Usage, message).hint(
-            "give [{\"role\": \"user\", \"content\": \"Hello\"}], or an object with \"messages\"",
-        ));
+        return Err(Failure::new(Exit::Usage, message).hint(EXPECTED));
     };
     if let Some(system) = &args.options.system {
         messages.insert(0, json!({ "role": "system", "content": system }));

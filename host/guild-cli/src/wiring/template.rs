@@ -7,12 +7,15 @@ use crate::input::{read_file, read_json};
 use guild_model::chat_template::{ChatInput, ChatTemplate, ChatTemplateError};
 use guild_model::{GgufFile, ModelSource};
 use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
 
 /// A template and everything beside the messages that it is given.
 #[derive(Debug)]
 pub struct Template {
     /// The template.
     pub template: ChatTemplate,
+    /// The file that it is from, where that isn't the model's; faults name it.
+    pub from: Option<PathBuf>,
     /// Tools, as the file has them.
     pub tools: Option<Value>,
     /// Further variables.
@@ -25,13 +28,18 @@ impl Template {
     /// Reads the template and the files that the options name.
     pub fn open(options: &TemplateOptions, file: &GgufFile) -> Outcome<Template> {
         let template = match &options.chat_template {
-            Some(path) => ChatTemplate::from_source(&read_file(path)?, file.metadata())?,
+            Some(path) => ChatTemplate::from_source(&read_file(path)?, file.metadata())
+                .map_err(|error| failure_in(Some(path), error))?,
             None => {
                 ChatTemplate::from_metadata(file.metadata(), options.template_variant.as_deref())?
             }
         };
         let tools = match &options.tools {
-            Some(path) => Some(read_json(path, &read_file(path)?)?),
+            Some(path) => Some(read_json(
+                path,
+                &read_file(path)?,
+                "give a list of tools, such as [{\"type\": \"function\", \"function\": {\"name\": \"f\"}}]",
+            )?),
             None => None,
         };
         let variables = match &options.template_kwargs {
@@ -43,6 +51,7 @@ impl Template {
         };
         Ok(Template {
             template,
+            from: options.chat_template.clone(),
             tools,
             variables,
             thinking: options.thinking(),
@@ -55,14 +64,27 @@ impl Template {
         if let Some(thinking) = self.thinking {
             variables.insert("enable_thinking".to_owned(), thinking.into());
         }
-        Ok(self.template.render(&ChatInput {
+        let input = ChatInput {
             messages,
             tools: self.tools.as_ref(),
             add_generation_prompt,
             variables: &variables,
             now: jiff::ZonedDateTime::now().datetime(),
-        })?)
+        };
+        self.template
+            .render(&input)
+            .map_err(|error| failure_in(self.from.as_deref(), error))
     }
+}
+
+/// The failure of a template, with the file that it is from; messages that are none are no fault of that file.
+fn failure_in(from: Option<&Path>, error: ChatTemplateError) -> Failure {
+    let of_messages = matches!(error, ChatTemplateError::Message { .. });
+    let mut failure = Failure::from(error);
+    if let Some(path) = from.filter(|_| !of_messages) {
+        failure.message = format!("{}: {}", path.display(), failure.message);
+    }
+    failure
 }
 
 impl From<ChatTemplateError> for Failure {

@@ -2,6 +2,7 @@
 
 use crate::{MODEL, Place};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -60,6 +61,55 @@ fn a_scripted_answer_ends_with_130() {
     let (code, text, words) = interrupted(place.chat(&["-p", "a", "--ignore-eos", "-c", "32000"]));
     assert_eq!(code, Some(130), "{words}");
     assert!(text.ends_with('\n'));
+}
+
+/// What stands on standard output when a command under `--json` is interrupted. It writes nothing before, so
+/// it gets more and more time until it has come to an answer.
+fn interrupted_json(command: impl Fn() -> Command) -> Value {
+    let mut object = Value::Null;
+    for seconds in [2, 6, 18] {
+        let mut command = command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(seconds));
+        interrupt(&child);
+        let output = child.wait_with_output().unwrap();
+        object = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        if object["code"] == "INTERRUPTED" && object["message"] != "interrupted after 0 tokens" {
+            assert_eq!(output.status.code(), Some(130));
+            return object;
+        }
+    }
+    panic!("no answer was interrupted: {object}");
+}
+
+#[test]
+fn the_answer_so_far_is_beside_the_failure() {
+    let place = Place::new();
+    let more = [
+        "--json",
+        "-p",
+        "a",
+        "--ignore-eos",
+        "-n",
+        "30000",
+        "-c",
+        "32000",
+    ];
+    let completion = [&["run", MODEL, "-t", "1"], &more[..]].concat();
+    let failure = interrupted_json(|| place.guild(&completion));
+    let tokens = failure["tokens"].as_array().unwrap().len();
+    assert_eq!(
+        failure["message"],
+        format!("interrupted after {tokens} tokens")
+    );
+    assert!(!failure["text"].as_str().unwrap().is_empty());
+
+    let failure = interrupted_json(|| place.chat(&more));
+    let turns = failure["turns"].as_array().unwrap();
+    assert_eq!(turns.len(), 1);
+    assert_eq!(turns[0]["finish"], "interrupted");
+    assert!(!turns[0]["tokens"].as_array().unwrap().is_empty());
 }
 
 #[test]

@@ -55,10 +55,15 @@ fn what_is_wrong_is_named() {
     let messages = "[{\"role\": \"user\", \"content\": \"a\"}]";
     let (code, words) = ask(&broken, &[], messages);
     assert!(code == Some(3) && words.contains("line 2"), "{words}");
+    assert!(words.contains("broken.jinja"), "{words}");
     let (code, words) = ask(&refusing, &[], messages);
     assert!(code == Some(2) && words.contains("No such role"), "{words}");
+    assert!(words.contains("refusing.jinja"), "{words}");
     let (code, words) = ask(&place.template(), &[], "[{\"content\": \"a\"}]");
-    assert!(code == Some(2) && words.contains("message 0"), "{words}");
+    assert!(
+        code == Some(2) && words.contains("messages[0] has no \"role\""),
+        "{words}"
+    );
     let (code, words) = ask(&place.template(), &[], "{}");
     assert!(
         code == Some(2) && words.contains("list of messages"),
@@ -69,4 +74,56 @@ fn what_is_wrong_is_named() {
         code == Some(2) && words.contains("--template-kwargs"),
         "{words}"
     );
+}
+
+#[test]
+fn what_is_wrong_with_the_input_is_named() {
+    let place = Place::new();
+    let template = place.template();
+    let template = ["--chat-template", template.to_str().unwrap()];
+    let ask = |more: &[&str], input: &str| {
+        let args = [&["template", MODEL][..], more].concat();
+        let output = with_input(place.guild(&args), input);
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), words)
+    };
+    let says_nothing = r#"[{"role": "user", "content": "a"}, {"role": "user", "text": "b"}]"#;
+    let (code, words) = ask(&template, says_nothing);
+    assert!(code == Some(2) && words.contains("messages[1]"), "{words}");
+    assert!(words.contains("\"content\""), "{words}");
+    let (code, words) = ask(&template, "");
+    let empty = words.contains("standard input is empty");
+    assert!(code == Some(2) && empty, "{words}");
+    let (code, words) = ask(&template, "Hello");
+    let named = words.contains("standard input isn't JSON");
+    assert!(code == Some(2) && named, "{words}");
+    assert!(words.contains("\"role\": \"user\""), "{words}");
+    let tools = place.path().join("tools.json");
+    std::fs::write(&tools, "f(x)").unwrap();
+    let tools = [&template[..], &["--tools", tools.to_str().unwrap()]].concat();
+    let (code, words) = ask(&tools, "[]");
+    let named = words.contains("tools.json isn't JSON") && words.contains("list of tools");
+    assert!(code == Some(2) && named, "{words}");
+}
+
+/// Of `--think` and `--no-think` the last counts.
+#[test]
+fn the_last_word_on_thinking_counts() {
+    let place = Place::new();
+    let template = place.template();
+    let thinks = |options: [&str; 2]| {
+        let args = [
+            "template",
+            MODEL,
+            "--chat-template",
+            template.to_str().unwrap(),
+        ];
+        let output = with_input(place.guild(&[&args[..], &options].concat()), "[]");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("<think>")
+    };
+    assert!(thinks(["--no-think", "--think"]));
+    assert!(!thinks(["--think", "--no-think"]));
 }

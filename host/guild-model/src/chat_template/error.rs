@@ -12,11 +12,11 @@ pub enum ChatTemplateError {
     #[error("the model file has no chat template; give one with --chat-template")]
     Missing,
     /// The model file has no template of this name.
-    #[error("the model file has no chat template named {name:?}; it has: {variants}")]
+    #[error("the model file has no chat template named {name:?}; {}", choices(.variants))]
     UnknownVariant {
         /// The name that was asked for.
         name: String,
-        /// The names that there are.
+        /// The names that there are; empty where there is the default one only.
         variants: String,
     },
     /// The file's metadata can't be used.
@@ -69,7 +69,7 @@ pub enum ChatTemplateError {
         limit_ms: u64,
     },
     /// The caller's messages aren't a conversation.
-    #[error("message {index} {reason}")]
+    #[error("messages[{index}] {reason}")]
     Message {
         /// Its place, from 0.
         index: usize,
@@ -133,6 +133,14 @@ impl ChatTemplateError {
                 reason: reason(error),
             },
         }
+    }
+}
+
+/// The sentence on the variants that there are.
+fn choices(variants: &str) -> String {
+    match variants {
+        "" => "it has only the default one; leave --template-variant out".to_owned(),
+        names => format!("it has: {names}"),
     }
 }
 

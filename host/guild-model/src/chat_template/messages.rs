@@ -6,6 +6,9 @@ use serde_json::{Map, Value as Json};
 /// The names under which a message's reasoning comes. The first is the one that templates read.
 const REASONING_KEYS: [&str; 3] = ["reasoning_content", "thinking", "reasoning"];
 
+/// The keys that hold what a message says; one without any of them says nothing, and most templates fail on it.
+const SAYING_KEYS: [&str; 3] = ["content", "tool_calls", "tool_responses"];
+
 /// Checks messages and brings them into the form that templates are written for, as transformers does it:
 ///
 /// - keys without a value are left out, since many templates would print `None`;
@@ -13,8 +16,8 @@ const REASONING_KEYS: [&str; 3] = ["reasoning_content", "thinking", "reasoning"]
 /// - a tool call's `arguments` that are a JSON text become what they say.
 ///
 /// # Errors
-/// [`ChatTemplateError::Message`] for one that isn't an object with a `role`, or whose `content` is neither text, a list
-/// of parts nor absent.
+/// [`ChatTemplateError::Message`] for one that isn't an object with a `role`, whose `content` is neither text, a list
+/// of parts nor absent, or that has neither content, tool calls or their answers, nor reasoning.
 pub fn normalise(messages: &[Json]) -> Result<Vec<Json>, ChatTemplateError> {
     let one = |(index, message)| {
         normalise_one(message)
@@ -35,6 +38,10 @@ fn normalise_one(message: &Json) -> Result<Map<String, Json>, &'static str> {
     let reasoning = REASONING_KEYS
         .iter()
         .find_map(|key| message.get(*key).filter(|value| !value.is_null()));
+    let says = |key: &&str| message.get(*key).is_some_and(|value| !value.is_null());
+    if reasoning.is_none() && !SAYING_KEYS.iter().any(says) {
+        return Err("has neither \"content\" nor \"tool_calls\" nor \"reasoning_content\"");
+    }
     let mut normal = Map::new();
     if let Some(reasoning) = reasoning {
         normal.insert("thinking".into(), reasoning.clone());

@@ -317,6 +317,11 @@ fn messages_that_are_none_are_refused_with_their_place() {
         ),
         (json!([{ "role": 1, "content": "a" }]), 0),
         (json!([{ "role": "user", "content": 5 }]), 0),
+        (
+            json!([{ "role": "user", "content": "" }, { "role": "user" }]),
+            1,
+        ),
+        (json!([{ "role": "user", "content": null, "text": "a" }]), 0),
     ];
     for (messages, place) in cases {
         let case = json!({ "messages": messages });
@@ -326,6 +331,27 @@ fn messages_that_are_none_are_refused_with_their_place() {
             "{error:?}"
         );
     }
+}
+
+#[test]
+fn a_message_may_have_something_else_than_content() {
+    for key in ["tool_calls", "tool_responses", "reasoning", "thinking"] {
+        let case = json!({ "messages": [{ "role": "assistant", key: [] }] });
+        assert_eq!(render_source("x", &case, &Map::new()).unwrap(), "x");
+    }
+}
+
+#[test]
+fn the_variants_that_there_are_are_named() {
+    let refusal = |variants: &str| {
+        let error = ChatTemplateError::UnknownVariant {
+            name: "nope".to_owned(),
+            variants: variants.to_owned(),
+        };
+        error.to_string()
+    };
+    assert!(refusal("").ends_with("it has only the default one; leave --template-variant out"));
+    assert!(refusal("rag, tools").ends_with("it has: rag, tools"));
 }
 
 /// Pieces that make templates of every kind when put in a row.

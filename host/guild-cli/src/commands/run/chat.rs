@@ -6,7 +6,7 @@ mod interactive;
 mod screen;
 mod scripted;
 
-use super::prompt;
+use super::{context, prompt};
 use crate::args::RunArgs;
 use crate::failure::Outcome;
 use crate::interrupt::Interrupt;
@@ -34,7 +34,8 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     let tokenizer = Tokenizer::from_metadata(file.metadata())?;
     let sampling = EffectiveSampling::new(&args.sampling, file.metadata())?;
     let template = Template::open(&args.chat.template, &file)?;
-    let context = args.model.context.unwrap_or_else(|| context(&file));
+    let context = args.model.context.unwrap_or_else(|| default_context(&file));
+    context::warn_beyond(&file, context);
     let model = OpenModel::describe(Arc::clone(&file), &args.model, context, data_dir, output)?;
     let engine = model.engine(Size {
         rows: args.pass.batch.min(context),
@@ -79,10 +80,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     }))
 }
 
-fn context(file: &GgufFile) -> u64 {
-    let metadata = file.metadata();
-    let architecture: Option<&str> = metadata.get("general.architecture").ok().flatten();
-    let key = format!("{}.context_length", architecture.unwrap_or_default());
-    let made_for: Option<u64> = metadata.get(&key).ok().flatten();
-    made_for.unwrap_or(CONTEXT_MOST).clamp(1, CONTEXT_MOST)
+fn default_context(file: &GgufFile) -> u64 {
+    context::made_for(file)
+        .unwrap_or(CONTEXT_MOST).clamp(1, CONTEXT_MOST)
 }

@@ -7,6 +7,7 @@ use crate::measure::milliseconds;
 use crate::output::Output;
 use guild_engine::{Engine, Sampler, Session};
 use guild_model::{ControlTokens, StopStrings, StreamDecoder, Tokenizer};
+use serde_json::Value;
 use std::time::Instant;
 
 /// Tokens that room is reserved for at most; a longer text grows now and then.
@@ -72,12 +73,13 @@ impl Finish {
     }
 }
 
-/// The failure of a command that Ctrl-C ended after so many tokens.
-pub fn interrupted(tokens: usize) -> Failure {
+/// The failure of a command that Ctrl-C ended after so many tokens, with the answer so far beside it.
+pub fn interrupted(tokens: usize, answer: Value) -> Failure {
     Failure::new(
         Exit::Interrupted,
         format!("interrupted after {tokens} tokens"),
     )
+    .with_fields(answer)
 }
 
 /// What was generated. The last token is only written, not fed: the session doesn't hold it.

@@ -22,13 +22,19 @@ pub fn turn(
     interrupt: &Interrupt,
     output: Output,
 ) -> Outcome<Value> {
-    finished(ask(conversation, question, interrupt, output)?).map(|turn| to_json(&turn))
+    let mut turns = Vec::new();
+    finished(ask(conversation, question, interrupt, output)?, &mut turns)?;
+    Ok(turns.remove(0))
 }
 
-/// A script ends with the answer that Ctrl-C stopped.
-fn finished(turn: Turn) -> Outcome<Turn> {
+/// Adds a turn to those before it. A script ends with the answer that Ctrl-C stopped, and gives them all.
+fn finished(turn: Turn, turns: &mut Vec<Value>) -> Outcome<Turn> {
+    turns.push(to_json(&turn));
     match turn.generated.finish {
-        Finish::Interrupted => Err(interrupted(turn.generated.tokens.len())),
+        Finish::Interrupted => Err(interrupted(
+            turn.generated.tokens.len(),
+            json!({ "turns": turns }),
+        )),
         _ => Ok(turn),
     }
 }
@@ -57,9 +63,8 @@ pub fn lines(
                 }
             }
             Line::Question(question) => {
-                let turn = finished(ask(conversation, &question, interrupt, output)?)?;
-                turns.push(to_json(&turn));
-                last = Some(turn);
+                let turn = ask(conversation, &question, interrupt, output)?;
+                last = Some(finished(turn, &mut turns)?);
             }
         }
     }
