@@ -98,6 +98,7 @@ impl From<guild_model::ModelError> for Failure {
                 .hint("raise the limit of addresses: ulimit -v");
         }
         Failure::new(Exit::from_number(error.code().exit()), error.to_string())
+            .hint(error.next_step())
     }
 }
 
@@ -109,7 +110,19 @@ impl From<guild_loader::LoadError> for Failure {
 
 impl From<guild_graph::GraphError> for Failure {
     fn from(error: guild_graph::GraphError) -> Failure {
-        Failure::new(Exit::from_number(error.code().exit()), error.to_string())
+        use guild_graph::GraphError as G;
+        let hint = match &error {
+            G::Model(error) => error.next_step(),
+            G::NoRunner { left_out, .. } if !left_out.is_empty() => {
+                "allow the package that isn't loaded (--no-builtin-* and --external-only leave \
+                 packages out), or install one with a runner for it"
+            }
+            G::NoRunner { .. } => {
+                "install a package with a runner for it; `guild inspect` still shows the file"
+            }
+            _ => "",
+        };
+        Failure::new(Exit::from_number(error.code().exit()), error.to_string()).hint(hint)
     }
 }
 

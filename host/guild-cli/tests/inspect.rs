@@ -142,7 +142,8 @@ fn the_summary_names_what_the_model_is() {
         "260 tokens, 2 merges",
         "kinds: control 2, normal 258",
         "eos = 259 \"<|im_end|>\"",
-        "guild can use it",
+        "the tokenizer can be used",
+        "qwen35moe (`guild plan` says whether a runner knows it)",
         "25 bytes",
         "draft layers     none",
     ] {
@@ -216,7 +217,7 @@ fn what_guild_cannot_run_is_shown_like_the_rest() {
     assert_eq!(row("Q8_1")["supported"], false);
     assert_eq!(row("F32")["supported"], true);
     let summary = listed(&path, &["--all"]);
-    for part in ["nonesuch", "type 99", "can't use it", "output_norm.weight"] {
+    for part in ["nonesuch", "type 99", "can't be used", "output_norm.weight"] {
         assert!(summary.contains(part), "{part:?} isn't in\n{summary}");
     }
 }

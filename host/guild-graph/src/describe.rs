@@ -10,6 +10,7 @@ mod views;
 use guild_abi::abi::{GUILD_KIND_RECORD, GUILD_STATUS_ERR_NOT_FOUND, guild_hdr};
 use guild_abi::runner::guild_describe_params;
 use guild_model::ModelSource;
+use std::collections::BTreeSet;
 
 use crate::call::CallFailure;
 use crate::error::{DescriptionFault, GraphError};
@@ -95,17 +96,16 @@ fn choose<'r>(
     }
     best.ok_or_else(|| GraphError::NoRunner {
         architecture: table.architecture().to_owned(),
-        known: runners.iter().map(listing).collect(),
-        first_party: first_party::RUNNERS
-            .iter()
-            .map(|id| (*id).to_owned())
-            .collect(),
+        known: known(runners),
+        left_out: first_party::runners_not_in(runners.iter().map(|runner| &*runner.package.id)),
     })
 }
 
-fn listing(runner: &RunnerCandidate) -> String {
-    let architectures = runner.architectures.join(" ");
-    format!("{} of {} ({architectures})", runner.id, runner.package)
+/// The architectures of all runners, each once.
+fn known(runners: &[RunnerCandidate]) -> Vec<String> {
+    let names = runners.iter().flat_map(|runner| &runner.architectures);
+    let names: BTreeSet<&String> = names.collect();
+    names.into_iter().cloned().collect()
 }
 
 /// A failed description is the builder's finding where there is one: it has the numbers.

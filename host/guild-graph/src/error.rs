@@ -19,18 +19,17 @@ use crate::report::{Phase, ProviderIdentity, Refused};
 pub enum GraphError {
     /// No runner accepts the model.
     #[error(
-        "no runner serves the architecture {architecture:?}; runners asked: {}; guild's own runner packages: {}. \
-         Install and enable a package that has a runner for it, or allow the built-in packages",
+        "no runner serves the architecture {architecture:?}; known architectures: {}{}",
         or_none(known),
-        or_none(first_party)
+        not_loaded(left_out)
     )]
     NoRunner {
         /// The file's architecture name.
         architecture: String,
-        /// Each runner with its package and the architectures that it may match.
+        /// The architectures that the runners may match, each once.
         known: Vec<String>,
-        /// Ids of guild's own runner packages.
-        first_party: Vec<String>,
+        /// Ids of guild's own runner packages that aren't loaded.
+        left_out: Vec<String>,
     },
     /// A runner looked at the model and refused it, or failed.
     #[error(
@@ -400,4 +399,12 @@ fn or_none<T: ToString>(items: &[T]) -> String {
     }
     let texts: Vec<String> = items.iter().map(T::to_string).collect();
     texts.join("; ")
+}
+
+/// The end of a sentence about packages that might have served.
+fn not_loaded(packages: &[String]) -> String {
+    match packages.is_empty() {
+        true => String::new(),
+        false => format!("; not loaded: {}", packages.join(", ")),
+    }
 }

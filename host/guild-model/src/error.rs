@@ -15,7 +15,7 @@ pub use split::SplitDamage;
 #[non_exhaustive]
 pub enum ModelError {
     /// The operating system refused; the file may be fine.
-    #[error("cannot {action} {}: {source}; check that the file exists and may be read", path.display())]
+    #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was tried, as a verb.
         action: &'static str,
@@ -25,7 +25,7 @@ pub enum ModelError {
         source: std::io::Error,
     },
     /// The file's bytes break a rule of its format. Nobody should run it.
-    #[error("the file is damaged: {0}; download or convert it again")]
+    #[error("the file is damaged: {0}")]
     Damaged(#[from] Damage),
     /// The file is well-formed, but guild has no code for something in it.
     #[error("not supported: {0}")]
@@ -40,7 +40,7 @@ pub enum ModelError {
     },
     /// A file of a split model isn't there.
     #[error(
-        "the model is incomplete: shard {number} of {count} is missing: {}; put it beside the others",
+        "the model is incomplete: shard {number} of {count} is missing: {}",
         path.display()
     )]
     MissingShard {
@@ -53,7 +53,7 @@ pub enum ModelError {
     },
     /// A folder that was given as a model holds none.
     #[error(
-        "the folder {} holds no .gguf file; name a GGUF file, or the folder that it lies in",
+        "the folder {} holds no .gguf file",
         folder.display()
     )]
     NoModel {
@@ -62,7 +62,7 @@ pub enum ModelError {
     },
     /// A folder that was given as a model holds more than one.
     #[error(
-        "the folder {} holds {} models: {}; name one of them",
+        "the folder {} holds {} models: {}",
         folder.display(),
         models.len(),
         shortened(models)
@@ -87,6 +87,20 @@ impl ModelError {
             Self::MissingShard { .. } => ErrorCode::Damaged,
             Self::NoModel { .. } => ErrorCode::NotFound,
             Self::SeveralModels { .. } => ErrorCode::Usage,
+        }
+    }
+
+    /// What to do next; empty where the message says all there is.
+    #[must_use]
+    pub const fn next_step(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "check that the file exists and may be read",
+            Self::Damaged(_) => "download or convert the file again",
+            Self::Unsupported(_) => "",
+            Self::InShard { error, .. } => error.next_step(),
+            Self::MissingShard { .. } => "put the missing file beside the others",
+            Self::NoModel { .. } => "name a GGUF file, or the folder that it lies in",
+            Self::SeveralModels { .. } => "name one of them",
         }
     }
 }

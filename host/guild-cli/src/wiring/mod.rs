@@ -2,6 +2,7 @@
 
 pub mod abi_identity;
 pub mod builtins;
+mod events;
 pub mod model;
 pub mod planned;
 mod prefetch;

@@ -5,7 +5,8 @@ use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::memory::process::ProcessMemory;
 use crate::output::Output;
-use crate::wiring::builtins::load_options;
+use crate::wiring::builtins::{load_failure, load_options};
+use crate::wiring::events;
 use crate::wiring::planned::PlannedModel;
 use crate::wiring::registry::GraphRegistry;
 use guild_engine::{Engine, Sampling, allowed_workers};
@@ -49,7 +50,9 @@ pub struct Size<'a> {
 
 /// Maps the model file and checks its directory.
 pub fn open_file(args: &ModelArgs) -> Outcome<Arc<GgufFile>> {
-    Ok(Arc::new(GgufFile::open(&args.model)?))
+    let file = GgufFile::open(&args.model)?;
+    events::opened(&args.model, &file);
+    Ok(Arc::new(file))
 }
 
 impl OpenModel {
@@ -76,10 +79,13 @@ impl OpenModel {
         }
         let options = load_options(&args.packages);
         let packages = match existing_store(data_dir)? {
-            Some(store) => load_enabled(&store, "guild", &options)?,
-            None => load_builtins(&options)?,
+            Some(store) => load_enabled(&store, "guild", &options),
+            None => load_builtins(&options),
         };
+        let packages = packages.map_err(load_failure)?;
+        events::loaded(&packages);
         let described = guild_graph::describe(&*file, &GraphRegistry(&packages), context)?;
+        events::described(&described);
         let kv_format = match args.kv {
             KvFormat::F16 => guild_graph::KvFormat::F16,
             KvFormat::F32 => guild_graph::KvFormat::F32,

@@ -2,15 +2,17 @@
 
 use crate::args::MemoryArgs;
 use crate::failure::{Failure, Outcome};
+use crate::measure::milliseconds;
 use crate::memory::fit::Fit;
 use crate::memory::plan::MemoryPlan;
 use crate::memory::process::ProcessMemory;
 use crate::output::Output;
-use crate::wiring::prefetch;
+use crate::wiring::{events, prefetch};
 use guild_engine::{Engine, EngineError, Sampling, ThreadPool, parallel_for};
 use guild_graph::{BindOptions, Plan, PlanReport};
 use guild_model::GgufFile;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A model that is planned and not loaded: no weight has been read, no memory reserved.
 pub struct PlannedModel<'m> {
@@ -37,6 +39,7 @@ impl<'m> PlannedModel<'m> {
         let reserved_bytes = plan.report().memory.reserved_bytes;
         let addresses = memory.addresses(process, &options, reserved_bytes);
         let fit = Fit::new(&memory, addresses, &options, args.memory_limit, process);
+        events::planned(plan.report(), &options, &memory, &fit);
         Ok(PlannedModel {
             plan,
             options,
@@ -75,7 +78,10 @@ impl<'m> PlannedModel<'m> {
         }
         let ahead = self.fit.fits && !self.args.no_prefetch;
         if ahead {
+            let started = Instant::now();
             prefetch::weights(&*self.file, self.plan.weight_names(), output)?;
+            let ms = milliseconds(started).round();
+            tracing::info!(ms, "weights read");
         }
         let pool = ThreadPool::new(self.options.workers)
             .map_err(|source| Failure::from(EngineError::Threads { source }))?;

@@ -72,6 +72,7 @@ impl EffectiveSampling {
     /// # Errors
     /// USAGE names a logit bias whose token isn't in the vocabulary.
     pub fn sampler(&self, vocabulary: usize) -> Outcome<Sampler> {
+        tracing::info!(sampling = self.words(), "sampler in effect");
         let made = Sampler::new(self.sampling.clone(), vocabulary);
         made.map_err(|error| self.failure(error))
     }

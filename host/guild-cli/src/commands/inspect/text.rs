@@ -55,7 +55,11 @@ fn model(path: &Path, facts: &Facts, output: Output) -> Outcome<()> {
             output.data(format!("    {file}  {bytes} bytes  {tensors} tensors"))?;
         }
     }
-    row("architecture", or_none(&facts.architecture))?;
+    let architecture = or_none(&facts.architecture);
+    row(
+        "architecture",
+        format!("{architecture} (`guild plan` says whether a runner knows it)"),
+    )?;
     if let Some(name) = &facts.name {
         row("name", value::quoted(name))?;
     }
@@ -109,8 +113,11 @@ fn tokenizer(facts: &TokenizerFacts, output: Output) -> Outcome<()> {
         output.data(format!("  {role} = {} {text}", token.id))?;
     }
     match &facts.reason {
-        None => output.data("  guild can use it"),
-        Some(reason) => output.data(format!("  guild can't use it: {}", value::line(reason))),
+        None => output.data("  the tokenizer can be used"),
+        Some(reason) => output.data(format!(
+            "  the tokenizer can't be used: {}",
+            value::line(reason)
+        )),
     }
 }
 
