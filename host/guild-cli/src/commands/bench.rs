@@ -23,18 +23,7 @@ use std::path::Path;
 
 /// Runs each case once to warm up, then `-r` times, with one engine for each `-b`.
 pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let cases = cases(args);
-    if cases.is_empty() {
-        return Err(Failure::new(Exit::Usage, "there is nothing to measure")
-            .hint("give prompt tokens with -p, tokens to generate with -n, or both"));
-    }
-    if args.ops && args.format == TableFormat::Csv && !output.json {
-        return Err(Failure::new(
-            Exit::Usage,
-            "--ops adds tables with other columns, and a csv stream holds one",
-        )
-        .hint("take --json, or --format markdown"));
-    }
+    let cases = asked_for(args, output)?;
     let context = context(args, &cases)?;
     let model = OpenModel::open(&args.model, context, data_dir, output)?;
     let repetitions =
@@ -93,6 +82,23 @@ pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome
         "peak_rss_bytes": peak_bytes,
         "planned_bytes": planned_bytes,
     }))
+}
+
+/// The cases, unless there is none or the format can't hold what they give.
+fn asked_for(args: &BenchArgs, output: Output) -> Outcome<Vec<Case>> {
+    let cases = cases(args);
+    if cases.is_empty() {
+        return Err(Failure::new(Exit::Usage, "there is nothing to measure")
+            .hint("give prompt tokens with -p, tokens to generate with -n, or both"));
+    }
+    if args.ops && args.format == TableFormat::Csv && !output.json {
+        return Err(Failure::new(
+            Exit::Usage,
+            "--ops adds tables with other columns, and a csv stream holds one",
+        )
+        .hint("take --json, or --format markdown"));
+    }
+    Ok(cases)
 }
 
 /// Positions of the sequence: `-c`, or what the longest case needs. Too few are refused.
