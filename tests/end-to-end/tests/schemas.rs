@@ -205,6 +205,32 @@ fn every_failure_is_the_object_that_the_schema_describes() {
     }
 }
 
+/// An interrupted run has its answer beside the failure.
+#[test]
+fn an_interrupted_run_follows_the_schema_of_failures() {
+    let validator = validator("failure");
+    let site = Site::new();
+    std::fs::write(site.path("chat.jinja"), TEMPLATE).unwrap();
+    let run = "run {model} -t 1 -p a --ignore-eos -n 30000 -c 32000";
+    for (more, field) in [
+        ("", "text"),
+        (" --chat --chat-template {folder}/chat.jinja", "turns"),
+    ] {
+        let words = fill(&site, "", &format!("{run}{more}"));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut command = site.guild.command(&words);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::null()).spawn().unwrap();
+        // The handler is set long before, and the whole answer takes far longer.
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let answer = answer(run, &child.wait_with_output().unwrap());
+        assert!(answer.get(field).is_some(), "{answer}");
+        report(&faults(&validator, run, &answer));
+    }
+}
+
 /// A report that holds a failed check is whole, and a failure as well.
 #[test]
 fn a_doctors_report_of_a_failure_follows_its_schema() {
