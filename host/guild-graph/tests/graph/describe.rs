@@ -112,7 +112,7 @@ impl ConcatPlugins for [Vec<TestPlugin>; 2] {
 }
 
 #[test]
-fn without_a_runner_the_architecture_and_the_packages_are_named() {
+fn without_a_runner_the_architecture_the_known_ones_and_absent_packages_are_named() {
     let plugin = TestPlugin {
         score: 0,
         ..TestPlugin::new(whole)
@@ -120,7 +120,11 @@ fn without_a_runner_the_architecture_and_the_packages_are_named() {
     let error = outcome(vec![plugin]).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unsupported);
     let text = error.to_string();
-    for part in ["\"test\"", "test.package 1.2.3", "org.guild.runners.qwen"] {
+    for part in [
+        "\"test\"",
+        "known architectures: test;",
+        "org.guild.runners.qwen",
+    ] {
         assert!(text.contains(part), "{text}");
     }
 }
