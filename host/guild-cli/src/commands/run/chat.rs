@@ -82,5 +82,6 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
 
 fn default_context(file: &GgufFile) -> u64 {
     context::made_for(file)
-        .unwrap_or(CONTEXT_MOST).clamp(1, CONTEXT_MOST)
+        .unwrap_or(CONTEXT_MOST)
+        .clamp(1, CONTEXT_MOST)
 }
