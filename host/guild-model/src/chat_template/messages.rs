@@ -17,7 +17,7 @@ const SAYING_KEYS: [&str; 3] = ["content", "tool_calls", "tool_responses"];
 ///
 /// # Errors
 /// [`ChatTemplateError::Message`] for one that isn't an object with a `role`, whose `content` is neither text, a list
-/// of parts nor absent, or that has neither content, tool calls or their answers, nor reasoning.
+/// of parts nor null, or that has no key of content, tool calls, their answers or reasoning.
 pub fn normalise(messages: &[Json]) -> Result<Vec<Json>, ChatTemplateError> {
     let one = |(index, message)| {
         normalise_one(message)
@@ -38,7 +38,8 @@ fn normalise_one(message: &Json) -> Result<Map<String, Json>, &'static str> {
     let reasoning = REASONING_KEYS
         .iter()
         .find_map(|key| message.get(*key).filter(|value| !value.is_null()));
-    let says = |key: &&str| message.get(*key).is_some_and(|value| !value.is_null());
+    // An explicit null says that there is nothing, and templates that take it render it.
+    let says = |key: &&str| message.contains_key(*key);
     if reasoning.is_none() && !SAYING_KEYS.iter().any(says) {
         return Err("has neither \"content\" nor \"tool_calls\" nor \"reasoning_content\"");
     }
