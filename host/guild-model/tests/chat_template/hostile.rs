@@ -321,7 +321,7 @@ fn messages_that_are_none_are_refused_with_their_place() {
             json!([{ "role": "user", "content": "" }, { "role": "user" }]),
             1,
         ),
-        (json!([{ "role": "user", "content": null, "text": "a" }]), 0),
+        (json!([{ "role": "user", "text": "a" }]), 0),
     ];
     for (messages, place) in cases {
         let case = json!({ "messages": messages });
@@ -339,6 +339,8 @@ fn a_message_may_have_something_else_than_content() {
         let case = json!({ "messages": [{ "role": "assistant", key: [] }] });
         assert_eq!(render_source("x", &case, &Map::new()).unwrap(), "x");
     }
+    let null = json!({ "messages": [{ "role": "assistant", "content": null }] });
+    assert_eq!(render_source("x", &null, &Map::new()).unwrap(), "x");
 }
 
 #[test]
