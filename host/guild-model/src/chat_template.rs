@@ -75,10 +75,7 @@ impl ChatTemplate {
         metadata: &Metadata,
         variant: Option<&str>,
     ) -> Result<Self, ChatTemplateError> {
-        let key = match variant {
-            None => TEMPLATE_KEY.to_owned(),
-            Some(name) => format!("{TEMPLATE_KEY}.{name}"),
-        };
+        let key = metadata_key(variant);
         let source = metadata.get::<&str>(&key)?.ok_or_else(|| match variant {
             None => ChatTemplateError::Missing,
             Some(_) if !has_any(metadata) => ChatTemplateError::Missing,
@@ -204,6 +201,15 @@ fn check_length(source: &str) -> Result<(), ChatTemplateError> {
         bytes: source.len(),
         limit: limits::TEMPLATE_BYTES_MAX,
     })
+}
+
+/// The metadata key of a file's main template, or of the variant of this name.
+#[must_use]
+pub fn metadata_key(variant: Option<&str>) -> String {
+    match variant {
+        None => TEMPLATE_KEY.to_owned(),
+        Some(name) => format!("{TEMPLATE_KEY}.{name}"),
+    }
 }
 
 /// Whether there is any template, the main one or a variant.

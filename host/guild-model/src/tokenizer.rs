@@ -136,8 +136,14 @@ impl Tokenizer {
         self.encode_after(None, text, parse_special)
     }
 
-    /// Encodes the text that a sequence begins with: [`Self::encode`]'s ids, after the beginning-of-text token where
-    /// the model wants one ([`SpecialTokens::adds_bos`]) and has one.
+    /// The beginning-of-text token, where the model has one and wants it before a sequence
+    /// ([`SpecialTokens::adds_bos`]).
+    #[must_use]
+    pub fn sequence_start(&self) -> Option<u32> {
+        self.special.bos.filter(|_| self.special.adds_bos)
+    }
+
+    /// Encodes the text that a sequence begins with: [`Self::encode`]'s ids, after [`Self::sequence_start`].
     ///
     /// # Errors
     /// As [`Self::encode`].
@@ -146,8 +152,7 @@ impl Tokenizer {
         text: &str,
         parse_special: bool,
     ) -> Result<Vec<u32>, TokenizeError> {
-        let bos = self.special.bos.filter(|_| self.special.adds_bos);
-        self.encode_after(bos, text, parse_special)
+        self.encode_after(self.sequence_start(), text, parse_special)
     }
 
     /// The ids of `text` after the id `first`, if there is one.

@@ -3,7 +3,7 @@
 
 use guild_end_to_end::{CPU, QWEN, SMALL_BF16, Site, TINY_Q4_K_M, file};
 use serde_json::Value;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The program, its packages and the margin are most of what a committed model takes, so the bound of
 /// 5 % says nothing about one. What the plan may be above the peak is then the margin itself, which
@@ -209,12 +209,8 @@ fn the_text_begins_with_the_memory_and_lists_steps_on_request() {
     let site = Site::new();
     let model = file(SMALL_BF16);
     let text = |more: &[&str]| {
-        let with_json = site.guild.command(&[&["plan", &model], more].concat());
-        let words = with_json.get_args().filter(|word| *word != "--json");
-        let output = Command::new(with_json.get_program())
-            .args(words)
-            .output()
-            .unwrap();
+        let words = [&["plan", &model], more].concat();
+        let output = site.text_command(&words).output().unwrap();
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };

@@ -10,6 +10,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use facts::Facts;
+use guild_model::chat_template::metadata_key;
 use guild_model::{GgufFile, ModelSource};
 use serde_json::{Value, json};
 
@@ -43,7 +44,7 @@ pub fn run(args: &InspectArgs, output: Output) -> Outcome<()> {
 
 /// A chat template as it is, so that it can be written to a file. On a terminal it is escaped like everything else.
 fn print_template(args: &InspectArgs, file: &GgufFile, name: &str, output: Output) -> Outcome<()> {
-    let key = facts::template_key(name);
+    let key = metadata_key(Some(name).filter(|name| !name.is_empty()));
     let template = file.metadata().get::<&str>(&key)?.ok_or_else(|| {
         Failure::new(Exit::NotFound, format!("the model has no {key}"))
             .hint("`guild inspect` without --template lists what the model has")

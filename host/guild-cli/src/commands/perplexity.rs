@@ -99,8 +99,7 @@ impl Text {
     /// Control tokens that the text spells are text here. As `llama-perplexity` does, a text of fewer
     /// than two windows is refused.
     fn new(tokenizer: &Tokenizer, text: &str, length: usize) -> Outcome<Text> {
-        let special = tokenizer.special_tokens();
-        let begin = special.bos.filter(|_| special.adds_bos);
+        let begin = tokenizer.sequence_start();
         let ids = tokenizer.encode_prompt(text, false)?;
         if ids.len() < 2 * length {
             let message = format!(

@@ -35,7 +35,9 @@ impl TokenKind {
         matches!(self, Self::Unknown | Self::Control)
     }
 
-    const fn from_number(number: i64) -> Option<Self> {
+    /// The kind with this number in a GGUF file.
+    #[must_use]
+    pub const fn from_number(number: i64) -> Option<Self> {
         Some(match number {
             1 => Self::Normal,
             2 => Self::Unknown,
@@ -45,6 +47,19 @@ impl TokenKind {
             6 => Self::Byte,
             _ => return None,
         })
+    }
+
+    /// The kind's name in listings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Unknown => "unknown",
+            Self::Control => "control",
+            Self::UserDefined => "user_defined",
+            Self::Unused => "unused",
+            Self::Byte => "byte",
+        }
     }
 }
 

@@ -2,13 +2,12 @@
 
 use super::tokenizer::{self, TokenizerFacts};
 use super::value;
+use guild_model::chat_template::metadata_key;
 use guild_model::{FromValue, GgufFile, Metadata, ModelSource, Shard, TensorInfo};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-
-const TEMPLATE: &str = "tokenizer.chat_template";
 
 /// The summary of a model, as it stands in JSON.
 #[derive(Debug, Serialize)]
@@ -125,14 +124,6 @@ pub fn read<'a, T: FromValue<'a>>(metadata: &'a Metadata, key: &str) -> Option<T
     metadata.get(key).ok().flatten()
 }
 
-/// The metadata key of a template; the empty name is the default one's.
-pub fn template_key(name: &str) -> String {
-    match name {
-        "" => TEMPLATE.to_owned(),
-        name => format!("{TEMPLATE}.{name}"),
-    }
-}
-
 /// One tensor as JSON.
 pub fn tensor(tensor: &TensorInfo) -> Value {
     json!({
@@ -211,8 +202,9 @@ fn draft_layers(metadata: &Metadata, architecture: Option<&str>) -> Option<u64> 
 }
 
 fn templates(metadata: &Metadata) -> Templates {
-    let default = read::<&str>(metadata, TEMPLATE);
-    let prefix = format!("{TEMPLATE}.");
+    let default = read::<&str>(metadata, &metadata_key(None));
+    // A variant's key without its name.
+    let prefix = metadata_key(Some(""));
     let named = metadata.iter().filter_map(|(key, entry)| {
         let name = key.strip_prefix(&prefix)?;
         Some(NamedTemplate {

@@ -1,20 +1,12 @@
 //! What the metadata says about the tokenizer, and whether guild can use it.
 
 use super::facts::read;
+use guild_model::tokenizer::TokenKind;
 use guild_model::{Array, FromValue, Metadata, Tokenizer};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 const PREFIX: &str = "tokenizer.ggml.";
-/// GGUF's numbers for kinds of tokens, from 1.
-const KINDS: [&str; 6] = [
-    "normal",
-    "unknown",
-    "control",
-    "user_defined",
-    "unused",
-    "byte",
-];
 
 /// The roles that are shown: GGUF's `*_token_id` keys, older names included. A file may have any number of
 /// other keys of that form.
@@ -89,12 +81,10 @@ pub fn describe(metadata: &Metadata) -> Option<TokenizerFacts> {
 fn kinds(types: Array<'_>) -> BTreeMap<&'static str, u64> {
     let mut counts = BTreeMap::new();
     for kind in types.iter() {
-        let number = kind
-            .as_i64()
-            .and_then(|number| usize::try_from(number).ok());
-        let place = number.and_then(|number| number.checked_sub(1));
-        let name = place.and_then(|place| KINDS.get(place)).unwrap_or(&"other");
-        *counts.entry(*name).or_default() += 1;
+        let known = kind.as_i64().and_then(TokenKind::from_number);
+        *counts
+            .entry(known.map_or("other", TokenKind::name))
+            .or_default() += 1;
     }
     counts
 }
