@@ -2,9 +2,10 @@
 //!
 //! A product works in steps of 256 elements of the shared axis. [`Block::unpack`] turns the step's
 //! blocks of sixteen rows into a [`Tile`]: word `t` of the tile holds, for each row, elements `4 t` to
-//! `4 t + 3`. [`Block::multiply`] then takes the rows of activations, whose words are spread over all
+//! `4 t + 3`. [`Block::dots`] then takes the rows of activations, whose words are spread over all
 //! lanes, so that sixteen outputs grow at once, nothing is summed across lanes, and each output keeps
-//! its own order: one accumulator, blocks ascending (`docs/numerics.md`, rule 4).
+//! its own order: one accumulator, blocks ascending (`docs/numerics.md`, rule 4). With many rows and
+//! tile registers the integers come from `tiled` instead.
 //!
 //! | File | Holds |
 //! |---|---|
@@ -16,6 +17,7 @@
 //! | `q2_k` … `q8_0`, `iq4_nl`, `iq4_xs` | one format each |
 //! | `float` | F32, F16, BF16: widened rows, rule 2 |
 //! | `product` | the loops over steps and rows |
+//! | `tiled` | the same for many rows, in tile registers |
 
 mod dot;
 mod float;
@@ -36,6 +38,7 @@ mod q6_k;
 mod q8_0;
 mod record;
 mod small;
+mod tiled;
 
 pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
@@ -82,7 +85,41 @@ struct EmptyTile;
 
 vectorized!(impl [] EmptyTile = Tile::empty, (), Tile<S>);
 
+/// A block's elements, times their scales where it has several, as bytes for tile registers: one plane, or
+/// two that are added, the second shifted left. Word `t` of a plane holds elements `4 t` to `4 t + 3`.
+type Planes<S> = [[<S as Isa>::V; 64]; 2];
+
+/// How a block's integers follow from its planes.
+#[derive(Clone, Copy)]
+struct PlaneLayout {
+    /// How far the second plane's sums are shifted; `None` where there is one plane.
+    shift: Option<u32>,
+    /// Whether the bytes are signed.
+    signed: bool,
+}
+
+impl PlaneLayout {
+    /// One plane of unsigned bytes.
+    const ONE: PlaneLayout = PlaneLayout {
+        shift: None,
+        signed: false,
+    };
+    /// What [`k_quants::split_scales`] makes.
+    const SCALES_SPLIT: PlaneLayout = PlaneLayout {
+        shift: Some(3),
+        signed: false,
+    };
+    /// What [`k_quants::split_products`] makes.
+    const PRODUCTS_SPLIT: PlaneLayout = PlaneLayout {
+        shift: Some(7),
+        signed: true,
+    };
+}
+
 /// A quantised weight format.
+///
+/// A block's integers come either from [`Block::dots`] or, for many rows on a processor with tile
+/// registers, from its [`Block::planes`]; both are exact. [`Block::add`] does the rest.
 trait Block {
     /// How activations are rounded for it.
     const ROUNDING: Rounding;
@@ -90,6 +127,8 @@ trait Block {
     const BLOCK_ELEMS: usize;
     /// Bytes in a block.
     const BLOCK_BYTES: usize;
+    /// What its planes are.
+    const LAYOUT: PlaneLayout;
 
     /// Unpacks `blocks` blocks of sixteen rows. Row `r`'s first block is at `r * stride + offset`.
     fn unpack<S: Isa>(
@@ -101,12 +140,24 @@ trait Block {
         tile: &mut Tile<S>,
     );
 
-    /// Adds the step's blocks to the outputs of `R` rows of activations.
-    fn multiply<S: Isa, const R: usize>(
+    /// The integer dots of one block of the step with `R` rows of activations.
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        blocks: usize,
+        block: usize,
         records: [&Record; R],
+    ) -> [S::V; R];
+
+    /// The planes of one block of the step.
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>);
+
+    /// Adds one block with these integer dots to the outputs of `R` rows.
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        block: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     );
 }

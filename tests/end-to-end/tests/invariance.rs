@@ -48,6 +48,7 @@ fn instruction_sets_change_no_bit() {
         for (isa, present) in [
             ("avx512", std::is_x86_feature_detected!("avx512bw")),
             ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
+            ("amx", tiles_are_granted(&site)),
         ] {
             if present {
                 assert!(portable == force(isa), "{model}: {isa}");

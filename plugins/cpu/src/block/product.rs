@@ -15,6 +15,7 @@ use super::q5_k::Q5K;
 use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
 use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
+use super::tiled::{TILED_ROWS_MIN, Tiled};
 use super::{Block, Tile};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
@@ -54,10 +55,10 @@ pub struct TileRows<'a> {
     pub elems: usize,
 }
 
-/// Writes to `out[i]` the products of the tile's rows with row `list[i]` of the activations, which
+/// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
 /// have the format's rounding. Lanes beyond the tile's rows hold garbage.
 pub type Product<S> =
-    fn(S, &mut Tile<S>, &TileRows<'_>, &Activations<'_>, list: &[u32], out: &mut [Line]);
+    fn(S, &mut Tile<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
 
 /// How a weight format's activations are rounded, and its product.
 pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
@@ -107,10 +108,10 @@ fn run_float<S: Isa, W: Float>(
     _tile: &mut Tile<S>,
     weight: &TileRows<'_>,
     activations: &Activations<'_>,
-    list: &[u32],
+    first: usize,
     out: &mut [Line],
 ) {
-    isa.vectorize::<Plain<W>, _>((weight, activations, list, out));
+    isa.vectorize::<Plain<W>, _>((weight, activations, first, out));
 }
 
 fn run_quantised<S: Isa, B: Block>(
@@ -118,10 +119,10 @@ fn run_quantised<S: Isa, B: Block>(
     tile: &mut Tile<S>,
     weight: &TileRows<'_>,
     activations: &Activations<'_>,
-    list: &[u32],
+    first: usize,
     out: &mut [Line],
 ) {
-    let arguments = (tile, weight, activations, list, out);
+    let arguments = (tile, weight, activations, first, out);
     isa.vectorize::<Quantised<B>, _>(arguments);
 }
 
@@ -129,21 +130,21 @@ type QuantisedArguments<'a, S> = (
     &'a mut Tile<S>,
     &'a TileRows<'a>,
     &'a Activations<'a>,
-    &'a [u32],
+    usize,
     &'a mut [Line],
 );
 
 #[inline(always)]
 fn quantised_product<S: Isa, B: Block>(
     isa: S,
-    (tile, weight, activations, list, out): QuantisedArguments<'_, S>,
+    (tile, weight, activations, first, out): QuantisedArguments<'_, S>,
 ) {
-    let out = &mut out[..list.len()];
     out.fill(Line::ZERO);
     let blocks_per_step = RECORD_ELEMS / B::BLOCK_ELEMS;
     let blocks = weight.elems / B::BLOCK_ELEMS;
     let steps = blocks.div_ceil(blocks_per_step);
     let whole = weight.bytes.len() == TILE_ROWS * weight.row_bytes;
+    let tiled = (S::TILES && out.len() >= TILED_ROWS_MIN).then(|| Tiled::<S>::open::<B>(isa));
     for step in 0..steps {
         let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
         let offset = step * blocks_per_step * B::BLOCK_BYTES;
@@ -152,17 +153,33 @@ fn quantised_product<S: Isa, B: Block>(
         } else {
             unpack_part::<S, B>(isa, weight, offset, in_step, tile);
         }
-        let records = activations.step(step);
-        let mut done = 0;
-        if S::ROWS_AT_ONCE >= 8 {
-            done = rows::<S, B, 8>(isa, tile, in_step, records, list, out, done);
-            done = rows::<S, B, 4>(isa, tile, in_step, records, list, out, done);
+        if let Some(tiled) = &tiled {
+            tiled.step::<B>(tile, in_step, activations.from(step, first), out);
+        } else {
+            let records = &activations.step(step)[first..];
+            vector_step::<S, B>(isa, tile, in_step, records, out);
         }
-        if S::ROWS_AT_ONCE >= 2 {
-            done = rows::<S, B, 2>(isa, tile, in_step, records, list, out, done);
-        }
-        rows::<S, B, 1>(isa, tile, in_step, records, list, out, done);
     }
+}
+
+/// Adds one step to all outputs by vector dots.
+#[inline(always)]
+fn vector_step<S: Isa, B: Block>(
+    isa: S,
+    tile: &Tile<S>,
+    blocks: usize,
+    records: &[Record],
+    out: &mut [Line],
+) {
+    let mut done = 0;
+    if S::ROWS_AT_ONCE >= 8 {
+        done = rows::<S, B, 8>(isa, tile, blocks, records, out, done);
+        done = rows::<S, B, 4>(isa, tile, blocks, records, out, done);
+    }
+    if S::ROWS_AT_ONCE >= 2 {
+        done = rows::<S, B, 2>(isa, tile, blocks, records, out, done);
+    }
+    rows::<S, B, 1>(isa, tile, blocks, records, out, done);
 }
 
 /// Multiplies rows `done..` in groups of `R`; gives how many are done then.
@@ -172,24 +189,40 @@ fn rows<S: Isa, B: Block, const R: usize>(
     tile: &Tile<S>,
     blocks: usize,
     records: &[Record],
-    list: &[u32],
     out: &mut [Line],
     done: usize,
 ) -> usize {
-    let lists = list[done..].as_chunks::<R>().0;
+    let records = records[done..].as_chunks::<R>().0;
     let outs = out[done..].as_chunks_mut::<R>().0;
-    for (list, out) in lists.iter().zip(outs) {
-        let records: [&Record; R] = list.map(|row| &records[row as usize]);
-        let mut sums = [isa.splat(0.0); R];
-        for (sum, out) in sums.iter_mut().zip(&*out) {
-            *sum = isa.load(&out.0);
+    let groups = outs.len();
+    for (records, out) in records.iter().zip(outs) {
+        let records = records.each_ref();
+        let mut sums = load_sums(isa, out);
+        for block in 0..blocks.min(RECORD_ELEMS / B::BLOCK_ELEMS) {
+            let integers = B::dots(isa, tile, block, records);
+            B::add(isa, tile, block, records, integers, &mut sums);
         }
-        B::multiply(isa, tile, blocks, records, &mut sums);
-        for (out, sum) in out.iter_mut().zip(sums) {
-            isa.store(&mut out.0, sum);
-        }
+        store_sums(isa, out, sums);
     }
-    done + R * lists.len()
+    done + R * groups
+}
+
+/// The outputs of `R` rows.
+#[inline(always)]
+pub(super) fn load_sums<S: Isa, const R: usize>(isa: S, out: &[Line; R]) -> [S::F; R] {
+    let mut sums = [isa.splat(0.0); R];
+    for (sum, out) in sums.iter_mut().zip(out) {
+        *sum = isa.load(&out.0);
+    }
+    sums
+}
+
+/// Writes the outputs of `R` rows.
+#[inline(always)]
+pub(super) fn store_sums<S: Isa, const R: usize>(isa: S, out: &mut [Line; R], sums: [S::F; R]) {
+    for (out, sum) in out.iter_mut().zip(sums) {
+        isa.store(&mut out.0, sum);
+    }
 }
 
 /// Unpacks fewer than sixteen rows; the missing ones are zero bytes, whose products nobody reads.

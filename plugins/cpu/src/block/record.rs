@@ -68,6 +68,32 @@ pub struct Activations<'a> {
 }
 
 impl<'a> Activations<'a> {
+    /// Copies some rows, so that they stand together: `into` holds the records `[steps][list]` afterwards.
+    ///
+    /// # Panics
+    /// When `into` is shorter, or there is no such row.
+    pub fn gather<'g>(
+        &self,
+        rounding: Rounding,
+        list: &[u32],
+        into: &'g mut [u8],
+    ) -> Activations<'g> {
+        let size = rounding.record_bytes();
+        let steps = self.records.len() / (self.rows * size);
+        let into = &mut into[..steps * list.len() * size];
+        let step_bytes = self.rows * size;
+        let froms = self.records.chunks_exact(step_bytes);
+        for (from, into) in froms.zip(into.chunks_exact_mut(list.len() * size)) {
+            for (row, record) in list.iter().zip(into.chunks_exact_mut(size)) {
+                record.copy_from_slice(&from[*row as usize * size..][..size]);
+            }
+        }
+        Activations {
+            rows: list.len(),
+            records: into,
+        }
+    }
+
     /// The rounded records of one step.
     ///
     /// # Panics
@@ -75,6 +101,15 @@ impl<'a> Activations<'a> {
     #[inline(always)]
     pub(super) fn step(&self, step: usize) -> &'a [Record] {
         &self.records.as_chunks().0[step * self.rows..][..self.rows]
+    }
+
+    /// The rounded records from one row of one step on, to the end of the last step.
+    ///
+    /// # Panics
+    /// When there is no such step or row.
+    #[inline(always)]
+    pub(super) fn from(&self, step: usize, row: usize) -> &'a [Record] {
+        &self.records.as_chunks().0[step * self.rows + row..]
     }
 
     /// One row's plain record of one step.

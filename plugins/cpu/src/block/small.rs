@@ -1,9 +1,12 @@
 //! What the formats with 32 elements share. A step is up to eight blocks.
 
-use super::Tile;
-use super::dot::{Dot, Unsigned};
+use super::dot::Dot;
 use super::record::{Record, small_scale, small_sum, word};
+use super::{Planes, Tile};
 use crate::isa::{Isa, LANES};
+
+/// Words of a block of 32 elements.
+const BLOCK_WORDS: usize = 8;
 
 /// The F16 scale at the start of a block, for sixteen rows.
 #[inline(always)]
@@ -45,62 +48,65 @@ pub(super) fn unpack_five_bits<S: Isa>(isa: S, fifth: S::V, columns: [S::V; 4]) 
     words
 }
 
-/// Adds up to eight blocks. A stored element is `bias` above its value.
+/// The integer dots of one block.
 #[inline(always)]
-pub(super) fn multiply<S: Isa, D: Dot, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    blocks: usize,
-    records: [&Record; R],
-    sums: &mut [S::F; R],
-    bias: i32,
-) {
-    for block in 0..blocks.min(8) {
-        multiply_block::<S, D, R>(isa, tile, block, records, sums, bias);
-    }
-}
-
-/// Adds up to eight blocks of elements above a minimum: the minimum's factor is the sum of the
-/// activations.
-#[inline(always)]
-pub(super) fn multiply_with_minimums<S: Isa, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    blocks: usize,
-    records: [&Record; R],
-    sums: &mut [S::F; R],
-) {
-    for block in 0..blocks.min(8) {
-        multiply_block::<S, Unsigned, R>(isa, tile, block, records, sums, 0);
-        for r in 0..R {
-            let da = isa.splat(small_scale(records[r], block));
-            let sum = isa.splat(small_sum(records[r], block) as f32);
-            sums[r] = isa.fma(sum, isa.mul(tile.minimums[block], da), sums[r]);
-        }
-    }
-}
-
-#[inline(always)]
-fn multiply_block<S: Isa, D: Dot, const R: usize>(
+pub(super) fn dots<S: Isa, D: Dot, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     block: usize,
     records: [&Record; R],
+) -> [S::V; R] {
+    let mut integers = [isa.splat_i32(0); R];
+    for t in 0..BLOCK_WORDS {
+        for r in 0..R {
+            let activations = isa.splat_i32(word(records[r], 4 * (BLOCK_WORDS * block + t)));
+            let words = tile.words[BLOCK_WORDS * block + t];
+            integers[r] = D::dot(isa, integers[r], words, activations);
+        }
+    }
+    integers
+}
+
+/// A block's words as the only plane.
+#[inline(always)]
+pub(super) fn plane<S: Isa>(tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
+    let words = &tile.words[BLOCK_WORDS * block..][..BLOCK_WORDS];
+    planes[0][..BLOCK_WORDS].copy_from_slice(words);
+}
+
+/// Adds a block. A stored element is `bias` above its value.
+#[inline(always)]
+pub(super) fn add<S: Isa, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    block: usize,
+    records: [&Record; R],
+    integers: [S::V; R],
     sums: &mut [S::F; R],
     bias: i32,
 ) {
-    let mut integers = [isa.splat_i32(0); R];
     for r in 0..R {
-        integers[r] = isa.splat_i32(-bias * small_sum(records[r], block));
-    }
-    for t in 0..8 {
-        for r in 0..R {
-            let activations = isa.splat_i32(word(records[r], 4 * (8 * block + t)));
-            integers[r] = D::dot(isa, integers[r], tile.words[8 * block + t], activations);
-        }
-    }
-    for r in 0..R {
+        let offset = isa.splat_i32(-bias * small_sum(records[r], block));
+        let integer = isa.float(isa.add_i32(integers[r], offset));
         let d = isa.mul(tile.d[block], isa.splat(small_scale(records[r], block)));
-        sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
+        sums[r] = isa.fma(integer, d, sums[r]);
+    }
+}
+
+/// Adds a block of elements above a minimum: the minimum's factor is the sum of the activations.
+#[inline(always)]
+pub(super) fn add_with_minimums<S: Isa, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    block: usize,
+    records: [&Record; R],
+    integers: [S::V; R],
+    sums: &mut [S::F; R],
+) {
+    for r in 0..R {
+        let da = isa.splat(small_scale(records[r], block));
+        let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[block], da), sums[r]);
+        let of_activations = isa.splat(small_sum(records[r], block) as f32);
+        sums[r] = isa.fma(of_activations, isa.mul(tile.minimums[block], da), sum);
     }
 }

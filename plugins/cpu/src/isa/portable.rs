@@ -207,6 +207,13 @@ impl Isa for Portable {
         words(a, b, i32::wrapping_sub)
     }
     #[inline(always)]
+    fn mul_i16(self, a: V, b: V) -> V {
+        words(a, b, |a, b| {
+            let high = (a >> 16).wrapping_mul(b >> 16) << 16;
+            high | (a.wrapping_mul(b) & 0xffff)
+        })
+    }
+    #[inline(always)]
     fn mul_i32(self, a: V, b: V) -> V {
         words(a, b, i32::wrapping_mul)
     }
