@@ -185,7 +185,7 @@ fn an_optional_weight_may_be_missing() {
 #[test]
 fn a_weight_of_an_unknown_type_is_unsupported() {
     let script = |s: &Script| s.main().and_then(|()| s.weight("strange")).map(drop);
-    let fault = refused(script, &["\"strange\"", "IQ2_XXS"]);
+    let fault = refused(script, &["\"strange\"", "Q2_0"]);
     assert!(matches!(fault, DescriptionFault::WeightFormat { .. }));
 }
 

@@ -36,7 +36,7 @@ impl TestModel {
             .tensor("norm", &[4], 0, vec![0; 16])
             .tensor("half", &[4, 4], 1, vec![0; 32])
             .tensor("wide", &[8, 4], 0, vec![0; 128])
-            .tensor("strange", &[256], 16, vec![0; 66]);
+            .tensor("strange", &[256], 42, vec![0; 72]);
         let gguf = parse(&writer.bytes()).expect("the test's file is whole");
         let data = [bytes, vec![0; 16], vec![0; 32], vec![0; 128], vec![0; 84]];
         TestModel {

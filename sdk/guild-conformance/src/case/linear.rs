@@ -16,6 +16,8 @@ pub(super) fn cases() -> Vec<Case> {
             1 => &[1, 15, 16, 17, 33, 80],
             // The last one goes beyond two steps of 256 elements.
             32 => &[32, 96, 160, 576],
+            64 => &[64, 192, 320, 576],
+            128 => &[128, 384, 640],
             _ => &[256, 768],
         };
         for &k in lengths {
