@@ -11,19 +11,31 @@
 //! | `record` | activations of one step, rounded to 8 bits or plain |
 //! | `dot` | signed and unsigned dots, by type |
 //! | `k_quants` | what the 256-element formats share: packed scales, minimums |
-//! | `small` | what the 32-element formats share |
-//! | `levels` | the sixteen levels of the `iq4` formats |
-//! | `q2_k` … `q8_0`, `iq4_nl`, `iq4_xs` | one format each |
+//! | `small` | what the formats share whose activations are rounded by 32 |
+//! | `levels` | tables of sixteen levels |
+//! | `grid` | what the formats on lattices share: points, signs, odd scales |
+//! | `q1_0` … `q8_0`, `iq1_s` … `iq4_xs`, `tq1_0`, `tq2_0`, `mxfp4`, `nvfp4` | one format each |
 //! | `float` | F32, F16, BF16: widened rows, rule 2 |
 //! | `product` | the loops over steps and rows |
 
 mod dot;
 mod float;
+mod grid;
+mod iq1_m;
+mod iq1_s;
+mod iq2_s;
+mod iq2_xs;
+mod iq2_xxs;
+mod iq3_s;
+mod iq3_xxs;
 mod iq4_nl;
 mod iq4_xs;
 mod k_quants;
 mod levels;
+mod mxfp4;
+mod nvfp4;
 mod product;
+mod q1_0;
 mod q2_k;
 mod q3_k;
 mod q4_0;
@@ -36,6 +48,8 @@ mod q6_k;
 mod q8_0;
 mod record;
 mod small;
+mod tq1_0;
+mod tq2_0;
 
 pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
@@ -52,8 +66,8 @@ pub struct Tile<S: Isa> {
     scales: [S::V; 16],
     /// Factors of the activations' sums, two i16 a word.
     pairs: [S::V; 8],
-    /// The scale of each block of the step.
-    d: [S::F; 8],
+    /// The scale of each block of the step, or of each part of a block that has several.
+    d: [S::F; 16],
     /// The scale of each block's minimums.
     minimums: [S::F; 8],
 }
@@ -71,7 +85,7 @@ impl<S: Isa> Tile<S> {
             words: [zero; 64],
             scales: [zero; 16],
             pairs: [zero; 8],
-            d: [none; 8],
+            d: [none; 16],
             minimums: [none; 8],
         }
     }

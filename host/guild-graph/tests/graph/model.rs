@@ -38,7 +38,7 @@ impl TestModel {
             .tensor("wide", &[8, 4], 0, vec![0; 128])
             .tensor("strange", &[256], 42, vec![0; 72]);
         let gguf = parse(&writer.bytes()).expect("the test's file is whole");
-        let data = [bytes, vec![0; 16], vec![0; 32], vec![0; 128], vec![0; 84]];
+        let data = [bytes, vec![0; 16], vec![0; 32], vec![0; 128], vec![0; 72]];
         TestModel {
             gguf,
             data: data.map(AlignedBytes::new).into(),

@@ -22,7 +22,7 @@ impl Block for Iq4Nl {
         blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let levels = levels::table(isa);
+        let levels = levels::iq4(isa);
         let words = tile.words.as_chunks_mut::<8>().0;
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
@@ -40,6 +40,6 @@ impl Block for Iq4Nl {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply::<S, Signed, R>(isa, tile, blocks, records, sums, S::SIGNED_OFFSET);
+        small::multiply::<S, Signed, 8, R>(isa, tile, blocks, records, sums, S::SIGNED_OFFSET);
     }
 }

@@ -38,6 +38,6 @@ impl Block for Q4_0 {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply::<S, Unsigned, R>(isa, tile, blocks, records, sums, 8);
+        small::multiply::<S, Unsigned, 8, R>(isa, tile, blocks, records, sums, 8);
     }
 }

@@ -42,6 +42,6 @@ impl Block for Q5_0 {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply::<S, Unsigned, R>(isa, tile, blocks, records, sums, 16);
+        small::multiply::<S, Unsigned, 8, R>(isa, tile, blocks, records, sums, 16);
     }
 }

@@ -42,6 +42,6 @@ impl Block for Q8_0 {
         records: [&Record; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply::<S, Signed, R>(isa, tile, blocks, records, sums, S::SIGNED_OFFSET);
+        small::multiply::<S, Signed, 8, R>(isa, tile, blocks, records, sums, S::SIGNED_OFFSET);
     }
 }
