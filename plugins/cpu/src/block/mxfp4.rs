@@ -9,8 +9,6 @@ use guild_quant::format::fp4::E8M0_HALVES;
 /// The format.
 pub(super) struct Mxfp4;
 
-static SCALES: [f32; 256] = E8M0_HALVES;
-
 impl Block for Mxfp4 {
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
@@ -29,7 +27,7 @@ impl Block for Mxfp4 {
         let words = tile.words.as_chunks_mut::<8>().0;
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
-            tile.d[block] = small::unpack_byte_scale(isa, bytes, stride, at, &SCALES);
+            tile.d[block] = small::unpack_byte_scale(isa, bytes, stride, at, &E8M0_HALVES);
             let nibbles = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 1));
             *words = levels::look_up(isa, levels, nibbles);
         }

@@ -13,8 +13,6 @@ const NIBBLES_AT: usize = 4;
 /// Parts of a block.
 const PARTS: usize = 4;
 
-static SCALES: [f32; 256] = UE4M3_HALVES;
-
 impl Block for Nvfp4 {
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 64;
@@ -34,7 +32,7 @@ impl Block for Nvfp4 {
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             for part in 0..PARTS {
-                let scale = small::unpack_byte_scale(isa, bytes, stride, at + part, &SCALES);
+                let scale = small::unpack_byte_scale(isa, bytes, stride, at + part, &UE4M3_HALVES);
                 tile.d[PARTS * block + part] = scale;
             }
             for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {

@@ -9,7 +9,7 @@ pub const E2M1_LEVELS: [i8; 16] = [0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -
 /// Half of the scale that eight bits of exponent (E8M0) stand for: `2^(bits - 128)`.
 ///
 /// ggml has no NaN for 255 and no zero for 0; the first two are subnormal.
-pub const E8M0_HALVES: [f32; 256] = {
+pub static E8M0_HALVES: [f32; 256] = {
     let mut halves = [0.0; 256];
     let mut bits = 0;
     while bits < 256 {
@@ -23,7 +23,7 @@ pub const E8M0_HALVES: [f32; 256] = {
 /// looked at.
 ///
 /// As in ggml, 0x7f, which is NaN elsewhere, is zero, and 0xff is a number.
-pub const UE4M3_HALVES: [f32; 256] = {
+pub static UE4M3_HALVES: [f32; 256] = {
     let mut halves = [0.0; 256];
     let mut bits = 0;
     while bits < 256 {
