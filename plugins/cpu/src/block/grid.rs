@@ -65,8 +65,8 @@ pub(super) fn bytes_of<S: Isa>(isa: S, word: S::V) -> [S::V; 4] {
     ]
 }
 
-/// Four indices: a byte of `low` each, below the low `BITS` bits of `upper`, which loses `STEP` bits
-/// with each.
+/// Four indices: a byte of `low` each, below the low `BITS` bits of `upper`, which loses `STEP`
+/// bits with each.
 #[inline(always)]
 pub(super) fn indices<S: Isa, const BITS: u32, const STEP: u32>(
     isa: S,
@@ -113,14 +113,15 @@ pub(super) fn gather_fours<S: Isa, const POINTS: usize>(
     words
 }
 
-/// 32 magnitudes below 64 with their signs, bit `i` that of element `i`: [`SIGN_BIAS`] plus or minus.
+/// 32 magnitudes below 64 with their signs, bit `i` that of element `i`: [`SIGN_BIAS`] plus or
+/// minus.
 #[inline(always)]
 pub(super) fn signed<S: Isa>(isa: S, magnitudes: [S::V; 8], signs: S::V) -> [S::V; 8] {
     let bias = isa.splat_i32(SIGN_BIAS * 0x0101_0101);
     let (mut words, mut bits) = (magnitudes, signs);
     for word in &mut words {
-        // All bits of the bytes whose sign is set. What is taken off stays below what is there, byte
-        // for byte, so that nothing is borrowed.
+        // All bits of the bytes whose sign is set. What is taken off stays below what is there,
+        // byte for byte, so that nothing is borrowed.
         let minus = spread_bits::<S, 0>(isa, bits);
         let mask = isa.sub_i32(isa.shl::<8>(minus), minus);
         let twice = isa.shl::<1>(isa.and(*word, mask));
@@ -130,8 +131,8 @@ pub(super) fn signed<S: Isa>(isa: S, magnitudes: [S::V; 8], signs: S::V) -> [S::
     words
 }
 
-/// The signs and the scale that `ggml.iq2_xxs` and `ggml.iq3_xxs` keep in one word: four fields of seven
-/// signs, and four bits above.
+/// The signs and the scale that `ggml.iq2_xxs` and `ggml.iq3_xxs` keep in one word: four fields of
+/// seven signs, and four bits above.
 #[inline(always)]
 pub(super) fn signs_and_scale<S: Isa>(isa: S, word: S::V) -> (S::V, S::V) {
     let low = isa.or(
@@ -183,8 +184,8 @@ pub(super) fn odd<S: Isa>(isa: S, n: S::V) -> S::V {
     isa.or(isa.shl::<1>(n), isa.splat_i32(1))
 }
 
-/// 32 elements of four points of the `iq1` formats, each moved down where the sign bit of its word in
-/// `downs` is set, else up.
+/// 32 elements of four points of the `iq1` formats, each moved down where the sign bit of its word
+/// in `downs` is set, else up.
 #[inline(always)]
 pub(super) fn moved<S: Isa>(isa: S, indices: [S::V; 4], downs: [S::V; 4]) -> [S::V; 8] {
     let mut words = gather_eights(isa, &IQ1_POINTS, indices);

@@ -1,4 +1,5 @@
-//! `ggml.iq1_s`: 256 elements on a lattice of 2,048 points, eight sub-blocks of 32 with a 3-bit scale each.
+//! `ggml.iq1_s`: 256 elements on a lattice of 2,048 points, eight sub-blocks of 32 with a 3-bit
+//! scale each.
 
 use super::dot::Unsigned;
 use super::grid::{IQ1_BIAS, indices, moved, odd};

@@ -1,4 +1,5 @@
-//! `ggml.iq2_s`: 256 elements on a lattice of 1,024 points, sixteen sub-blocks of 16 with a 4-bit scale each.
+//! `ggml.iq2_s`: 256 elements on a lattice of 1,024 points, sixteen sub-blocks of 16 with a 4-bit
+//! scale each.
 
 use super::dot::Unsigned;
 use super::grid::{Eights, SIGN_BIAS, eights, gather_eights, indices, signed, unpack_odd_scales};

@@ -1,4 +1,5 @@
-//! `ggml.iq2_xs`: 256 elements on a lattice of 512 points, sixteen sub-blocks of 16 with a 4-bit scale each.
+//! `ggml.iq2_xs`: 256 elements on a lattice of 512 points, sixteen sub-blocks of 16 with a 4-bit
+//! scale each.
 
 use super::dot::Unsigned;
 use super::grid::{

@@ -1,4 +1,5 @@
-//! `ggml.iq2_xxs`: 256 elements on a lattice of 256 points, eight sub-blocks of 32 with a 4-bit scale each.
+//! `ggml.iq2_xxs`: 256 elements on a lattice of 256 points, eight sub-blocks of 32 with a 4-bit
+//! scale each.
 
 use super::dot::Unsigned;
 use super::grid::{Eights, SIGN_BIAS, bytes_of, eights, gather_eights, signed, signs_and_scale};

@@ -1,4 +1,5 @@
-//! `ggml.iq3_s`: 256 elements on a lattice of 512 points, eight sub-blocks of 32 with a 4-bit scale each.
+//! `ggml.iq3_s`: 256 elements on a lattice of 512 points, eight sub-blocks of 32 with a 4-bit scale
+//! each.
 
 use super::dot::Unsigned;
 use super::grid::{SIGN_BIAS, fours, gather_fours, indices, signed, unpack_odd_scales};

@@ -1,4 +1,5 @@
-//! `ggml.iq3_xxs`: 256 elements on a lattice of 256 points, eight sub-blocks of 32 with a 4-bit scale each.
+//! `ggml.iq3_xxs`: 256 elements on a lattice of 256 points, eight sub-blocks of 32 with a 4-bit
+//! scale each.
 
 use super::dot::Unsigned;
 use super::grid::{SIGN_BIAS, bytes_of, fours, gather_fours, signed, signs_and_scale};
