@@ -69,6 +69,13 @@ impl TileSums {
     pub const ZERO: TileSums = TileSums([[[0; LANES]; TILE_OUT_ROWS]; 2]);
 }
 
+/// The bits of an index into a table of `N` words, a power of two: whatever an index is, these name a
+/// word that is there.
+pub const fn index_mask<const N: usize>() -> i32 {
+    assert!(N.is_power_of_two() && N <= 1 << 16);
+    (N - 1) as i32
+}
+
 /// A function to run with an instruction set's instructions enabled, named by a type.
 ///
 /// It and all that it calls on vectors is `#[inline(always)]`: code that isn't inlined is compiled
@@ -160,6 +167,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bitwise or.
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise exclusive or.
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Each i32 shifted left.
     fn shl<const N: u32>(self, a: Self::V) -> Self::V;
     /// Each u32 shifted right.
@@ -181,6 +190,9 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// For each byte of `indices`, which are below 16: that byte of `table`, sixteen bytes that are there
     /// four times.
     fn look_up(self, table: Self::V, indices: Self::V) -> Self::V;
+    /// For each i32 of `indices`: the word of `table` that its low bits name, as many as [`index_mask`]
+    /// has.
+    fn gather<const N: usize>(self, table: &[u32; N], indices: Self::V) -> Self::V;
     /// `sum + u . s` for each group of four bytes. `u` is unsigned and at most 129, `s` signed and
     /// above -128, so that no 16-bit intermediate saturates.
     fn dot_unsigned(self, sum: Self::V, u: Self::V, s: Self::V) -> Self::V;

@@ -23,7 +23,7 @@ impl Block for Iq4Nl {
         blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let levels = levels::table(isa);
+        let levels = levels::iq4(isa);
         let words = tile.words.as_chunks_mut::<8>().0;
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
@@ -40,12 +40,12 @@ impl Block for Iq4Nl {
         block: usize,
         records: [&Record; R],
     ) -> [S::V; R] {
-        small::dots::<S, Signed, R>(isa, tile, block, records)
+        small::dots::<S, Signed, 8, R>(isa, tile, block, records)
     }
 
     #[inline(always)]
     fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane(tile, block, planes);
+        small::plane::<S, 8>(tile, block, planes);
     }
 
     #[inline(always)]
@@ -57,6 +57,6 @@ impl Block for Iq4Nl {
         integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        small::add::<S, R>(isa, tile, block, records, integers, sums, S::SIGNED_OFFSET);
+        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, S::SIGNED_OFFSET);
     }
 }

@@ -29,7 +29,7 @@ impl Block for Iq4Xs {
         tile: &mut Tile<S>,
     ) {
         unpack_scales(isa, bytes, stride, offset, tile);
-        let levels = levels::table(isa);
+        let levels = levels::iq4(isa);
         for (s, words) in tile.words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let columns = isa.columns(bytes, stride, offset + NIBBLES_AT + 16 * s);
             *words = levels::look_up(isa, levels, unpack_nibbles(isa, columns));

@@ -68,6 +68,12 @@ pub(super) fn unpack_pairs<S: Isa>(
     }
 }
 
+/// The word that starts in the middle of `low` and ends in the middle of `high`.
+#[inline(always)]
+pub(super) fn across<S: Isa>(isa: S, low: S::V, high: S::V) -> S::V {
+    isa.or(isa.shr::<16>(low), isa.shl::<16>(high))
+}
+
 /// Makes the factors of the activations' sums from `COUNT` scales that are there.
 #[inline(always)]
 pub(super) fn pair_scales<S: Isa, const COUNT: usize>(isa: S, tile: &mut Tile<S>) {
@@ -77,6 +83,13 @@ pub(super) fn pair_scales<S: Isa, const COUNT: usize>(isa: S, tile: &mut Tile<S>
         pairs[0] = isa.or(isa.and(scales[0], low), isa.shl::<16>(scales[2]));
         pairs[1] = isa.or(isa.and(scales[1], low), isa.shl::<16>(scales[3]));
     }
+}
+
+/// Scales of 1 for eight sub-blocks, for formats with one scale a block.
+#[inline(always)]
+pub(super) fn unit_scales<S: Isa>(isa: S, tile: &mut Tile<S>) {
+    tile.scales[..8].fill(isa.splat_i32(1));
+    pair_scales::<S, 8>(isa, tile);
 }
 
 /// Adds one block whose sub-blocks of `4 * WORDS` elements have a scale and a minimum each.

@@ -2,8 +2,18 @@
 //! all quantised formats.
 
 use super::float::{Bf16, F16, F32, Float, FloatArguments, float_product};
+use super::iq1_m::Iq1M;
+use super::iq1_s::Iq1S;
+use super::iq2_s::Iq2S;
+use super::iq2_xs::Iq2Xs;
+use super::iq2_xxs::Iq2Xxs;
+use super::iq3_s::Iq3S;
+use super::iq3_xxs::Iq3Xxs;
 use super::iq4_nl::Iq4Nl;
 use super::iq4_xs::Iq4Xs;
+use super::mxfp4::Mxfp4;
+use super::nvfp4::Nvfp4;
+use super::q1_0::Q1_0;
 use super::q2_k::Q2K;
 use super::q3_k::Q3K;
 use super::q4_0::Q4_0;
@@ -16,14 +26,18 @@ use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
 use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
 use super::tiled::{TILED_ROWS_MIN, Tiled};
+use super::tq1_0::Tq1_0;
+use super::tq2_0::Tq2_0;
 use super::{Block, Tile};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
 use guild_sdk::abi::abi::{
-    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ4_NL,
-    GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K, GUILD_FORMAT_Q4_0,
+    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ1_M, GUILD_FORMAT_IQ1_S,
+    GUILD_FORMAT_IQ2_S, GUILD_FORMAT_IQ2_XS, GUILD_FORMAT_IQ2_XXS, GUILD_FORMAT_IQ3_S,
+    GUILD_FORMAT_IQ3_XXS, GUILD_FORMAT_IQ4_NL, GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_MXFP4,
+    GUILD_FORMAT_NVFP4, GUILD_FORMAT_Q1_0, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K, GUILD_FORMAT_Q4_0,
     GUILD_FORMAT_Q4_1, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q5_0, GUILD_FORMAT_Q5_1, GUILD_FORMAT_Q5_K,
-    GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0, GUILD_FORMAT_TQ1_0, GUILD_FORMAT_TQ2_0,
 };
 
 /// Weight rows of one tile.
@@ -84,6 +98,18 @@ pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
         GUILD_FORMAT_Q6_K => quantised::<S, Q6K>(),
         GUILD_FORMAT_IQ4_NL => quantised::<S, Iq4Nl>(),
         GUILD_FORMAT_IQ4_XS => quantised::<S, Iq4Xs>(),
+        GUILD_FORMAT_IQ2_XXS => quantised::<S, Iq2Xxs>(),
+        GUILD_FORMAT_IQ2_XS => quantised::<S, Iq2Xs>(),
+        GUILD_FORMAT_IQ2_S => quantised::<S, Iq2S>(),
+        GUILD_FORMAT_IQ3_XXS => quantised::<S, Iq3Xxs>(),
+        GUILD_FORMAT_IQ3_S => quantised::<S, Iq3S>(),
+        GUILD_FORMAT_IQ1_S => quantised::<S, Iq1S>(),
+        GUILD_FORMAT_IQ1_M => quantised::<S, Iq1M>(),
+        GUILD_FORMAT_TQ1_0 => quantised::<S, Tq1_0>(),
+        GUILD_FORMAT_TQ2_0 => quantised::<S, Tq2_0>(),
+        GUILD_FORMAT_MXFP4 => quantised::<S, Mxfp4>(),
+        GUILD_FORMAT_NVFP4 => quantised::<S, Nvfp4>(),
+        GUILD_FORMAT_Q1_0 => quantised::<S, Q1_0>(),
         _ => None,
     }
 }
@@ -198,13 +224,19 @@ fn rows<S: Isa, B: Block, const R: usize>(
     for (records, out) in records.iter().zip(outs) {
         let records = records.each_ref();
         let mut sums = load_sums(isa, out);
-        for block in 0..blocks.min(RECORD_ELEMS / B::BLOCK_ELEMS) {
-            let integers = B::dots(isa, tile, block, records);
-            B::add(isa, tile, block, records, integers, &mut sums);
+        for part in 0..parts::<B>(blocks) {
+            let integers = B::dots(isa, tile, part, records);
+            B::add(isa, tile, part, records, integers, &mut sums);
         }
         store_sums(isa, out, sums);
     }
     done + R * groups
+}
+
+/// Parts of a step's blocks.
+#[inline(always)]
+pub(super) fn parts<B: Block>(blocks: usize) -> usize {
+    (blocks * (B::BLOCK_ELEMS / B::PART_ELEMS)).min(RECORD_ELEMS / B::PART_ELEMS)
 }
 
 /// The outputs of `R` rows.

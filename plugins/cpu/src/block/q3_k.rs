@@ -3,7 +3,7 @@
 //! Elements are multiplied as 0..=7; `4 * scale * sum of activations` is taken off the block's sum.
 
 use super::dot::Unsigned;
-use super::k_quants::{pair_scales, unpack_pairs};
+use super::k_quants::{across, pair_scales, unpack_pairs};
 use super::record::{Record, Rounding};
 use super::{Block, PlaneLayout, Planes, Tile, k_quants};
 use crate::isa::Isa;
@@ -101,10 +101,4 @@ fn unpack_scales<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize, til
         scales[3] = isa.sub_i32(isa.shr::<24>(word), middle);
     }
     pair_scales::<S, 16>(isa, tile);
-}
-
-/// The word that starts in the middle of `low` and ends in the middle of `high`.
-#[inline(always)]
-fn across<S: Isa>(isa: S, low: S::V, high: S::V) -> S::V {
-    isa.or(isa.shr::<16>(low), isa.shl::<16>(high))
 }

@@ -40,12 +40,12 @@ impl Block for Q4_1 {
         block: usize,
         records: [&Record; R],
     ) -> [S::V; R] {
-        small::dots::<S, Unsigned, R>(isa, tile, block, records)
+        small::dots::<S, Unsigned, 8, R>(isa, tile, block, records)
     }
 
     #[inline(always)]
     fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane(tile, block, planes);
+        small::plane::<S, 8>(tile, block, planes);
     }
 
     #[inline(always)]

@@ -42,12 +42,12 @@ impl Block for Q5_0 {
         block: usize,
         records: [&Record; R],
     ) -> [S::V; R] {
-        small::dots::<S, Unsigned, R>(isa, tile, block, records)
+        small::dots::<S, Unsigned, 8, R>(isa, tile, block, records)
     }
 
     #[inline(always)]
     fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane(tile, block, planes);
+        small::plane::<S, 8>(tile, block, planes);
     }
 
     #[inline(always)]
@@ -59,6 +59,6 @@ impl Block for Q5_0 {
         integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        small::add::<S, R>(isa, tile, block, records, integers, sums, 16);
+        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, 16);
     }
 }

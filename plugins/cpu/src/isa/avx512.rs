@@ -1,7 +1,7 @@
 //! AVX-512 with F, BW, DQ and VL. With `VNNI` the integer dots have instructions of their own, with `AMX` many
 //! rows of activations are multiplied in tiles; nothing else differs.
 
-use super::{Isa, LANES, TileDots, TileRegisters, TileSums, Vectorized};
+use super::{Isa, LANES, TileDots, TileRegisters, TileSums, Vectorized, index_mask};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -210,6 +210,10 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         have!(_mm512_or_si512(a, b))
     }
     #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        have!(_mm512_xor_si512(a, b))
+    }
+    #[inline(always)]
     fn shl<const N: u32>(self, a: __m512i) -> __m512i {
         have!(_mm512_slli_epi32::<N>(a))
     }
@@ -248,6 +252,12 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     #[inline(always)]
     fn look_up(self, table: __m512i, indices: __m512i) -> __m512i {
         have!(_mm512_shuffle_epi8(table, indices))
+    }
+    #[inline(always)]
+    fn gather<const N: usize>(self, table: &[u32; N], indices: __m512i) -> __m512i {
+        let indices = self.and(indices, self.splat_i32(const { index_mask::<N>() }));
+        // SAFETY: the token as above; the mask leaves no index that isn't below `N`.
+        unsafe { _mm512_i32gather_epi32::<4>(indices, table.as_ptr().cast()) }
     }
     #[inline(always)]
     fn dot_unsigned(self, sum: __m512i, u: __m512i, s: __m512i) -> __m512i {
