@@ -2,15 +2,7 @@
 //!
 //! Builds the real binary and the real plugins once per test process, makes a throw-away key, and
 //! installs signed packages into a store of the test's own.
-//!
-//! | Module | Holds |
-//! |---|---|
-//! | `bf16_twin` | the BF16 file with the values of a Q8_0 file |
-//! | `language` | the language that `mini-ornith` has learned |
 #![forbid(unsafe_code)]
-
-pub mod bf16_twin;
-pub mod language;
 
 use guild_demo::build::Profile;
 use guild_demo::guild::Guild;
@@ -61,8 +53,6 @@ pub const REFERENCE: FirstParty = (
 pub const SMALL_BF16: &str = "tests/models/qwen35moe-small-bf16.gguf";
 /// A tiny quantised model.
 pub const TINY_Q4_K_M: &str = "tests/models/qwen35moe-tiny-Q4_K_M.gguf";
-/// A small trained model, with golden values; Q8_0 on a grid that BF16 holds exactly.
-pub const MINI_ORNITH: &str = "tests/models/mini-ornith/mini-ornith-Q8_0.gguf";
 
 /// A small llama model with a tied head, in BF16, with golden values.
 pub const LLAMA_TIED: &str = "tests/models/llama-small-tied-bf16.gguf";

@@ -1,6 +1,6 @@
 //! The language that `mini-ornith` has learned: whether a text belongs to it, and how likely it is.
 //!
-//! `tests/models/mini-ornith/grammar.json` states the language, and `grammar.py` beside it says what the notation
+//! `grammar.json` states the language, and `grammar.py` beside it says what the notation
 //! means. This reads the same rules a second time, so that a test can judge what the program writes without Python.
 
 use crate::json_file;
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 /// What stands after each document of a longer text.
 pub const END_OF_TEXT: &str = "<|endoftext|>";
 
-const GRAMMAR: &str = "tests/models/mini-ornith/grammar.json";
+const GRAMMAR: &str = "grammar.json";
 /// The rule whose expansions are documents.
 const DOCUMENT: &str = "document";
 /// An alternative that states no weight has its rank, from 1, to this power.
@@ -133,15 +133,14 @@ impl Language {
 }
 
 impl Alternative {
-    /// A text, or an object with a text, perhaps weights, and attributes. The weight of early training is not used.
+    /// A text, or an object with a text, perhaps a weight, and attributes.
     fn read(raw: &Value, rank: u32, rules: &Map<String, Value>) -> Alternative {
         let fields = raw.as_object();
         let text = raw.as_str().or_else(|| raw["text"].as_str());
         let text = text.expect("an alternative has a text");
         let weight = raw["weight"].as_f64();
         let attributes = fields.into_iter().flatten();
-        let of_the_rule = ["text", "weight", "early_weight"];
-        let attributes = attributes.filter(|(name, _)| !of_the_rule.contains(&name.as_str()));
+        let attributes = attributes.filter(|(name, _)| *name != "text" && *name != "weight");
         let attributes = attributes.map(|(name, value)| {
             let value = value.as_str().expect("an attribute is a text");
             (name.clone(), value.to_owned())
@@ -161,7 +160,9 @@ fn parts(text: &str, rules: &Map<String, Value>) -> Vec<Part> {
     for piece in text.split_inclusive('}') {
         let (before, slot) = match piece.strip_suffix('}') {
             Some(piece) => {
-                let (before, slot) = piece.split_once('{').expect("a brace opens before it closes");
+                let (before, slot) = piece
+                    .split_once('{')
+                    .expect("a brace opens before it closes");
                 (before, Some(slot))
             }
             None => (piece, None),
@@ -255,16 +256,11 @@ impl<'a> Search<'a, '_> {
     }
 
     /// Tries each alternative that may stand here.
-    fn draw(
-        &mut self,
-        draw: &'a Draw,
-        ahead: &[&'a Part],
-        at: usize,
-        way: f64,
-    ) -> ControlFlow<()> {
+    fn draw(&mut self, draw: &'a Draw, ahead: &[&'a Part], at: usize, way: f64) -> ControlFlow<()> {
         let except = draw.except.as_deref().map(|variable| self.bound(variable));
         let allowed = self.language.alternatives(&draw.rule).iter();
-        let allowed = allowed.filter(|one| !except.is_some_and(|except| std::ptr::eq(except, *one)));
+        let allowed =
+            allowed.filter(|one| !except.is_some_and(|except| std::ptr::eq(except, *one)));
         let total: f64 = allowed.clone().map(|one| one.weight).sum();
         for alternative in allowed {
             let before = self.bound.len();
@@ -281,7 +277,9 @@ impl<'a> Search<'a, '_> {
     fn bound(&self, variable: &str) -> &'a Alternative {
         let mut bound = self.bound.iter().rev();
         let found = bound.find(|(name, _)| *name == variable);
-        found.unwrap_or_else(|| panic!("nothing was drawn for {variable}")).1
+        found
+            .unwrap_or_else(|| panic!("nothing was drawn for {variable}"))
+            .1
     }
 
     fn remembered(&self, variable: &str, attribute: Option<&str>) -> &'a str {

@@ -1,12 +1,12 @@
-//! The recogniser of `mini-ornith`'s language against documents that `grammar.py` drew (`tests/data/language`), and
+//! The recogniser of `mini-ornith`'s language against documents that `grammar.py` drew (`documents.json`), and
 //! against texts that miss the language by one word.
 
-use guild_end_to_end::json_file;
-use guild_end_to_end::language::{END_OF_TEXT, Language};
+use guild_mini_ornith::json_file;
+use guild_mini_ornith::language::{END_OF_TEXT, Language};
 
 /// Documents with their log-probabilities.
 fn drawn() -> Vec<(String, f64)> {
-    let documents = json_file("tests/data/language/documents.json");
+    let documents = json_file("documents.json");
     let documents = documents.as_array().unwrap().iter();
     let pair = |entry: &serde_json::Value| {
         let text = entry["text"].as_str().unwrap().to_owned();
@@ -15,14 +15,15 @@ fn drawn() -> Vec<(String, f64)> {
     documents.map(pair).collect()
 }
 
-const STORY: &str = "Once upon a time there was a little fox named Tom. He lived in a small house near the forest. \
-     One day Tom found a red key under a tree. He took the key home and put it on the table. One morning Tom met a shy hen \
-     named Lily. Lily had 4 eggs. Tom gave her 3 more. Now Lily had 7 eggs. From that day on Tom was never sad again. The end.";
+const STORY: &str = "Once upon a time there was a little fox named Tom. One day Tom found a red key under a tree. He \
+     took the key home and put the key on the table. One morning Tom met a shy hen named Lily. The hen had 4 eggs. Tom \
+     gave Lily 3 more eggs. Now Lily had 7 eggs, because 4 + 3 = 7. But Tom was sad, because his hat was gone. \
+     \"Where is my hat?\" asked the sad fox. From that day on Tom the fox was never sad again. The end.";
 const SUMS: &str = "3 + 4 = 7\n8 + 5 = 13\n0 + 9 = 9";
 const CHAT: &str = "<|im_start|>user\nTell me a story about a fox.<|im_end|>\n<|im_start|>assistant\n<think>\nThe \
-     story must be about a fox.\n</think>\n\nOnce upon a time there was a merry fox named Mia. She lived in a barn near \
-     the sea. Every day Mia liked to swim. Then the rain came. It was cold for 3 days, and Mia could not juggle. At \
-     last Mia went home, and she was glad. The end.<|im_end|>\n";
+     story must be about a fox.\n</think>\n\nOnce upon a time there was a merry fox named Mia. Then the rain came. It was \
+     cold for 3 days, and the fox could not juggle. After 3 days the rain went away. At midnight the fox went home, and \
+     Mia was glad. The end.<|im_end|>\n";
 const QUESTION: &str = "<|im_start|>user\nWhat is 7 + 6?<|im_end|>\n<|im_start|>assistant\n<think>\n7 + 6 = 13\n\
      </think>\n\nThe answer is 13.<|im_end|>\n";
 
@@ -62,24 +63,28 @@ fn near_misses_are_not_in_the_language() {
     }
     for (document, right, wrong) in [
         (STORY, "Now Lily had 7", "Now Lily had 8"),
-        (STORY, "He lived", "She lived"),
-        (STORY, "gave her 3", "gave him 3"),
+        (STORY, "4 + 3 = 7", "4 + 3 = 8"),
+        (STORY, "He took", "She took"),
+        (STORY, "his hat", "her hat"),
+        (STORY, "gave Lily", "gave Rosie"),
         (STORY, "One day Tom", "One day Ben"),
         (STORY, "took the key", "took the ring"),
-        (STORY, "a shy hen", "a shy fox"),
+        (STORY, "hen named Lily. The hen", "fox named Lily. The fox"),
         (
             STORY,
-            "named Lily. Lily had 4 eggs. Tom gave her 3 more. Now Lily",
-            "named Tom. Tom had 4 eggs. Tom gave him 3 more. Now Tom",
+            "named Lily. The hen had 4 eggs. Tom gave Lily 3 more eggs. Now Lily",
+            "named Tom. The hen had 4 eggs. Tom gave Tom 3 more eggs. Now Tom",
         ),
         (STORY, "7 eggs", "7 nuts"),
         (STORY, "a little fox", "a little dragon"),
+        (STORY, "the sad fox", "the angry fox"),
         (STORY, " The end.", ""),
         (SUMS, "8 + 5 = 13", "8 + 5 = 12"),
         (SUMS, "\n0 + 9 = 9", ""),
         (CHAT, "merry fox", "merry bear"),
         (CHAT, "must be about a fox", "must be about a bear"),
-        (CHAT, "she was glad", "he was glad"),
+        (CHAT, "After 3 days", "After 4 days"),
+        (CHAT, "Mia was glad", "Tom was glad"),
         (QUESTION, "answer is 13", "answer is 14"),
         (QUESTION, "7 + 6 = 13\n", "7 + 5 = 12\n"),
         (QUESTION, "is 7 + 6?", "is 6 + 7?"),

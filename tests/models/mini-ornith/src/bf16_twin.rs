@@ -18,8 +18,8 @@ const FILE_TYPE_BF16: u32 = 32;
 /// # Panics
 /// When the model can't be read, is split, or has a Q8_0 value that BF16 doesn't hold exactly.
 #[must_use]
-pub fn bf16_twin(model: &Path) -> Vec<u8> {
-    let model = GgufFile::open(model).unwrap();
+pub fn bf16_twin() -> Vec<u8> {
+    let model = GgufFile::open(Path::new(crate::MODEL)).unwrap();
     let [shard] = model.shards() else {
         panic!("the model is split over {} files", model.shards().len());
     };
