@@ -255,7 +255,7 @@ fn samples_are_in_the_language_as_often_as_transformers_samples() {
             "-p",
             PROMPT,
             "-n",
-            &count,
+            "64",
             "--ignore-eos",
             "--temp",
             "1",
