@@ -183,7 +183,7 @@ fn perplexity_deviation(site: &Site, model: &str) -> f64 {
         "perplexity",
         model,
         "-f",
-        &text,
+        text,
         "--special",
         "-c",
         &context,
