@@ -5,7 +5,7 @@
 //! activations to 8 bits where weights are Q8_0 and not at all where they are BF16, so the file with the same values
 //! in BF16 is the one that is held to transformers' numbers closely.
 
-use guild_end_to_end::{CPU, QWEN, Site, id_list, npy_values};
+use guild_end_to_end::{CPU, QWEN, Site, id_list, largest_difference, npy_values};
 use guild_mini_ornith::bf16_twin::bf16_twin;
 use guild_mini_ornith::language::{END_OF_TEXT, Language};
 use guild_mini_ornith::{HELD_OUT, MODEL, golden};
@@ -159,9 +159,7 @@ fn logits_difference(site: &Site, model: &str) -> f32 {
     let options = ["--kv", "f32", "--external-only"];
     let logits = npy_values(&site.logits(model, &id_list(&Value::Array(ids)), &options, &[]));
     let rows = rows.concat();
-    assert_eq!(logits.len(), rows.len());
-    let differences = logits.iter().zip(&rows).map(|(a, b)| (a - b).abs());
-    let largest = differences.fold(0.0, f32::max);
+    let largest = largest_difference(&logits, &rows);
     eprintln!("{model}: largest difference {largest:e}");
     largest
 }
@@ -179,15 +177,7 @@ fn logits_are_transformers() {
 fn perplexity_deviation(site: &Site, model: &str) -> f64 {
     let golden = &golden()["window_perplexity"];
     let (text, context) = (HELD_OUT, golden["context"].to_string());
-    let line = [
-        "perplexity",
-        model,
-        "-f",
-        text,
-        "--special",
-        "-c",
-        &context,
-    ];
+    let line = ["perplexity", model, "-f", text, "--special", "-c", &context];
     let options = ["--kv", "f32", "--external-only"];
     let ours = site.guild.json(&[&line[..], &options].concat()).unwrap();
     assert_eq!(ours["chunks"], golden["windows"]);
