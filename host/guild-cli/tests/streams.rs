@@ -211,6 +211,34 @@ fn verbose_runs_tell_how_the_model_was_loaded() {
     assert_eq!((&informed, &detailed), (&plain, &plain));
 }
 
+/// Not even with all details, to standard error or to a file.
+#[test]
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+fn no_prompt_and_no_story_is_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let line = [
+        "run",
+        guild_mini_ornith::MODEL,
+        "-n",
+        "16",
+        "-p",
+        "Once upon a time",
+    ];
+    let to_file = ["--log", "trace", "--log-file", &*log.to_string_lossy()];
+    let shown = guild(&[], &[&["-vv"], &line[..]].concat());
+    let filed = guild(&[], &[&to_file[..], &line].concat());
+    assert!(shown.status.success() && filed.status.success());
+    let story = text(&shown.stdout);
+    let log = std::fs::read_to_string(log).unwrap();
+    for logged in [&log, &text(&shown.stderr)] {
+        assert!(logged.contains("sampler in effect"), "{logged}");
+        for words in ["upon", story.trim(), story.split_once(" named ").unwrap().0] {
+            assert!(!logged.contains(words), "{words:?} is in {logged}");
+        }
+    }
+}
+
 #[test]
 #[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
 fn an_instruction_set_that_is_none_is_the_users_to_mend() {

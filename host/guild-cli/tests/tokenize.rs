@@ -1,4 +1,4 @@
-//! `guild tokenize` as a user runs it. Ids were made by the `tokenizers` Python package.
+//! `guild tokenize` as a user runs it. Ids were made by the `tokenizers` Python package and by transformers.
 
 mod program;
 
@@ -10,10 +10,17 @@ const MODEL: &str = concat!(
     "/../../tests/models/qwen35moe-tiny-Q4_K_M.gguf"
 );
 
+/// A model with stories, sums and conversations in its language.
+const TRAINED: &str = guild_mini_ornith::MODEL;
+
 fn guild(arguments: &[&str], input: &[u8]) -> Output {
+    guild_with(MODEL, arguments, input)
+}
+
+fn guild_with(model: &str, arguments: &[&str], input: &[u8]) -> Output {
     let home = tempfile::tempdir().unwrap();
     let mut child = program::command(home.path())
-        .args(["tokenize", MODEL])
+        .args(["tokenize", model])
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -26,7 +33,11 @@ fn guild(arguments: &[&str], input: &[u8]) -> Output {
 }
 
 fn stdout(arguments: &[&str], input: &[u8]) -> String {
-    let output = guild(arguments, input);
+    stdout_with(MODEL, arguments, input)
+}
+
+fn stdout_with(model: &str, arguments: &[&str], input: &[u8]) -> String {
+    let output = guild_with(model, arguments, input);
     let error = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{error}");
     assert!(error.is_empty(), "{error}");
@@ -72,6 +83,26 @@ fn text_from_every_source_gives_the_ids_of_the_python_package() {
         format!("{}\n", ids.len())
     );
     assert_eq!(stdout(&["-p", ""], b""), "\n");
+}
+
+#[test]
+fn prompts_and_answers_of_a_trained_model_have_the_ids_of_transformers() {
+    let golden = guild_mini_ornith::golden();
+    let ids =
+        |value: &serde_json::Value| -> Vec<u32> { serde_json::from_value(value.clone()).unwrap() };
+    let cases = golden["greedy"].as_array().unwrap();
+    assert!(cases.len() >= 4);
+    for case in cases {
+        let [prompt, text] = ["prompt", "text"].map(|key| case[key].as_str().unwrap());
+        let mut all = ids(&case["prompt_ids"]);
+        assert_eq!(
+            stdout_with(TRAINED, &["-p", prompt], b""),
+            listed(&all) + "\n"
+        );
+        all.extend(ids(&case["ids"]));
+        let decoded = stdout_with(TRAINED, &["--ids", &listed(&all)], b"");
+        assert_eq!(decoded, format!("{text}\n"));
+    }
 }
 
 /// As llama.cpp's programs read a file. A text of the command line is taken as it is.

@@ -13,7 +13,7 @@ pub fn project_root() -> Result<PathBuf, DemoError> {
 }
 
 /// How the host and the plugins are compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Profile {
     /// For use.
     Release,

@@ -1,9 +1,9 @@
 //! `cargo demo`: from a signed package to generated text.
 //!
 //! Builds the host and the plugins, each apart; makes a throw-away key in a temporary data folder;
-//! signs, trusts and installs the packages; runs a small committed model with installed packages
-//! alone and again with the built-in ones; and shows that tokens and logits are the same bits. Every
-//! step is the real `guild` binary in a process of its own.
+//! signs, trusts and installs the packages; lets a small committed model tell a story with installed
+//! packages alone and again with the built-in ones; and shows that tokens and logits are the same
+//! bits. Every step is the real `guild` binary in a process of its own.
 #![forbid(unsafe_code)]
 
 use clap::Parser;
@@ -30,10 +30,9 @@ const PACKAGES: [(&str, &str, &str); 2] = [
         "libguild_qwen.so",
     ),
 ];
-const MODEL: &str = "tests/models/qwen35moe-tiny-Q4_K_M.gguf";
-const PROMPT: &str = "def main(): return";
-const PROMPT_IDS: &str = "824,87,182,240,184,814,883,591,40,95,337,440,631,486,269,162";
-const TOKENS: &str = "24";
+const MODEL: &str = "tests/models/mini-ornith/mini-ornith-Q8_0.gguf";
+const PROMPT: &str = "Once upon a time";
+const TOKENS: &str = "64";
 
 /// From a signed package to generated text.
 #[derive(Parser)]
@@ -44,6 +43,9 @@ struct Args {
     /// Add somebody else's staging folder. May be repeated.
     #[arg(long, value_name = "DIR")]
     package: Vec<PathBuf>,
+    /// How the host and the plugins are compiled.
+    #[arg(long, value_enum, default_value_t = Profile::Release)]
+    profile: Profile,
 }
 
 fn main() -> std::process::ExitCode {
@@ -60,13 +62,13 @@ fn run(args: &Args) -> Result<(), DemoError> {
     let root = build::project_root()?;
     let folder =
         tempfile::tempdir().map_err(DemoError::io("make", Path::new("a temporary folder")))?;
-    let binaries = build::binaries(&root, Profile::Release)?;
+    let binaries = build::binaries(&root, args.profile)?;
     step("Building the host");
-    build::host(&root, Profile::Release)?;
+    build::host(&root, args.profile)?;
     let mut packages = Vec::new();
     for (id, member, library) in PACKAGES {
         step(&format!("Building {id} apart"));
-        build::plugin(&root, member, Profile::Release)?;
+        build::plugin(&root, member, args.profile)?;
         let staged = folder.path().join("staging").join(id);
         staging::stage(
             &root.join("packages").join(id),
@@ -152,26 +154,24 @@ fn sign_and_install(
 /// Runs the model with the installed packages alone, then with the built-in ones alone.
 fn compare(guild: &Guild, folder: &Path, model: &Path) -> Result<Comparison, DemoError> {
     let builtin = guild.with_data_dir(folder.join("no-packages"));
-    let run = [
-        "run",
-        text(model),
-        "-p",
-        PROMPT,
-        "-n",
-        TOKENS,
-        "--ignore-eos",
-    ];
+    let model = text(model);
+    let run = ["run", model, "-p", PROMPT, "-n", TOKENS];
     step("Running the model with installed packages alone");
     let external_run = guild.json(&[&run[..], &["--external-only"]].concat())?;
     step("Running it with the built-in packages alone");
     let builtin_run = builtin.json(&run)?;
-    println!("prompt  {PROMPT}");
-    println!("text    {}", string(&external_run["text"]).escape_debug());
-    println!("        (the model has random weights: the words mean nothing, the bits do)");
+    println!("{PROMPT}{}", string(&external_run["text"]));
+    println!();
     same("token ids", &external_run["tokens"], &builtin_run["tokens"])?;
 
+    // Of the prompt and of all that was told.
+    let prompt = guild.json(&["tokenize", model, "-p", PROMPT])?;
+    let tokens = [&prompt["ids"], &external_run["tokens"]];
+    let ids = tokens.into_iter().flat_map(Value::as_array).flatten();
+    let ids: Vec<String> = ids.map(Value::to_string).collect();
+    let ids = ids.join(",");
     let files = [folder.join("external.npy"), folder.join("builtin.npy")];
-    let logits = ["logits", text(model), "--ids", PROMPT_IDS, "--out"];
+    let logits = ["logits", model, "--ids", &ids, "--out"];
     guild.json(&[&logits[..], &[text(&files[0]), "--external-only"]].concat())?;
     builtin.json(&[&logits[..], &[text(&files[1])]].concat())?;
     let digests = [

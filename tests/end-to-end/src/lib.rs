@@ -269,6 +269,17 @@ pub fn argmax(row: &[f32]) -> usize {
     (0..row.len()).fold(0, best)
 }
 
+/// The largest distance between two values that stand at the same place.
+///
+/// # Panics
+/// When there are not as many on both sides.
+#[must_use]
+pub fn largest_difference(ours: &[f32], theirs: &[f32]) -> f32 {
+    assert_eq!(ours.len(), theirs.len());
+    let differences = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs());
+    differences.fold(0.0, f32::max)
+}
+
 /// Little-endian f32 values.
 #[must_use]
 pub fn f32_values(bytes: &[u8]) -> Vec<f32> {

@@ -2,7 +2,7 @@
 
 use guild_end_to_end::{
     CPU, FirstParty, LLAMA, LLAMA_FACTORS, LLAMA_TIED, QWEN, SMALL_BF16, Site, TINY_Q4_K_M, argmax,
-    f32_values, file, id_list, json_file, npy_values, root,
+    f32_values, file, id_list, json_file, largest_difference, npy_values, root,
 };
 use serde_json::Value;
 
@@ -24,9 +24,7 @@ fn check_small_model(runners: FirstParty, model: &str, stem: &str) {
     let options = ["--kv", "f32", "--external-only"];
     let logits = npy_values(&site.logits(model, &ids, &options, &[]));
 
-    assert_eq!(logits.len(), expected.len());
-    let difference = logits.iter().zip(&expected).map(|(a, b)| (a - b).abs());
-    let largest = difference.fold(0.0f32, f32::max);
+    let largest = largest_difference(&logits, &expected);
     assert!(largest <= 2e-3, "{model}: largest difference {largest}");
     for (row, want) in logits.chunks(1024).zip(expected.chunks(1024)) {
         if top_gap(want) > 4e-3 {
@@ -108,8 +106,7 @@ fn logits_of_a_given_model_are_the_given_ones() {
     let args = ["logits", &name, "--ids", &ids, "--out", &out, "--kv", "f32"];
     site.guild.json(&args).unwrap();
     let logits = npy_values(&std::fs::read(&out).unwrap());
-    let difference = logits.iter().zip(&expected).map(|(a, b)| (a - b).abs());
-    let largest = difference.fold(0.0f32, f32::max);
+    let largest = largest_difference(&logits, &expected);
     eprintln!("largest difference {largest}");
     assert!(largest <= 2e-3, "largest difference {largest}");
     let prompt = id_list(&Value::Array(

@@ -144,6 +144,37 @@ fn texts_that_cannot_be_scored_are_refused() {
     assert_eq!(missing.status.code(), Some(40));
 }
 
+/// How many tokens a text with markers has, by the `tokenizers` Python package.
+#[test]
+fn markers_are_text_unless_they_are_asked_for() {
+    let site = Site::with(&[CPU, QWEN]);
+    let golden = json_file("tests/data/tokenizer/qwen35moe-tiny.json");
+    let length = |ids: &Value| ids.as_array().map_or(0, Vec::len);
+    let [plain, special] = ["ids_without_control", "ids"];
+    let mut cases = golden["cases"].as_array().unwrap().iter();
+    // Two windows of four at least.
+    let case = cases
+        .find(|case| length(&case[plain]) > length(&case[special]) && length(&case[special]) >= 8);
+    let (case, model) = (case.unwrap(), file(TINY_Q4_K_M));
+    let path = site.path("markers.txt").to_string_lossy().into_owned();
+    // One newline at the end of a file is left out.
+    std::fs::write(&path, format!("{}\n", case["text"].as_str().unwrap())).unwrap();
+    let line = [
+        "perplexity",
+        &model,
+        "-f",
+        &path,
+        "-c",
+        "4",
+        "--chunks",
+        "1",
+    ];
+    for (more, ids) in [(&[][..], plain), (&["--special"][..], special)] {
+        let answer = site.guild.json(&[&line[..], more].concat()).unwrap();
+        assert_eq!(answer["tokens"], length(&case[ids]), "{more:?}");
+    }
+}
+
 #[test]
 fn batch_and_threads_change_no_bit() {
     let site = Site::with(&[CPU, QWEN]);

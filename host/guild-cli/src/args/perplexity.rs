@@ -18,6 +18,9 @@ pub struct PerplexityArgs {
     /// Text file (UTF-8). One newline at its end is left out.
     #[arg(short, long, value_name = "FILE")]
     pub file: PathBuf,
+    /// Take markers such as `<|im_start|>` as control tokens; without it they are text, as in llama.cpp.
+    #[arg(long)]
+    pub special: bool,
     /// Windows to evaluate, from the start of the text; all if not given.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub chunks: Option<u64>,

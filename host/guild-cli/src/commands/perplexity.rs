@@ -41,7 +41,7 @@ pub fn run(args: &PerplexityArgs, data_dir: Option<&Path>, output: Output) -> Ou
     let text = text::read(&args.file)?;
     let model = OpenModel::open(&args.model, window, data_dir, output)?;
     let tokenizer = Tokenizer::from_metadata(model.file.metadata())?;
-    let text = Text::new(&tokenizer, &text, window as usize)?;
+    let text = Text::new(&tokenizer, &text, args.special, window as usize)?;
     let chunks = args
         .chunks
         .map_or(text.chunks(), |n| text.chunks().min(n as usize));
@@ -96,11 +96,11 @@ struct Text {
 }
 
 impl Text {
-    /// Control tokens that the text spells are text here. As `llama-perplexity` does, a text of fewer
-    /// than two windows is refused.
-    fn new(tokenizer: &Tokenizer, text: &str, length: usize) -> Outcome<Text> {
+    /// Control tokens that the text spells are tokens where `special` says so, else text. As
+    /// `llama-perplexity` does, a text of fewer than two windows is refused.
+    fn new(tokenizer: &Tokenizer, text: &str, special: bool, length: usize) -> Outcome<Text> {
         let begin = tokenizer.sequence_start();
-        let ids = tokenizer.encode_prompt(text, false)?;
+        let ids = tokenizer.encode_prompt(text, special)?;
         if ids.len() < 2 * length {
             let message = format!(
                 "the text has {} tokens; windows of {length} need {} at least",

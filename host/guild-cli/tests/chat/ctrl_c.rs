@@ -31,6 +31,9 @@ fn interrupted(mut command: Command) -> (Option<i32>, String, String) {
     (output.status.code(), text, words)
 }
 
+/// Options of a run that doesn't come to an end by itself.
+const ENDLESS: [&str; 7] = ["-p", "a", "--ignore-eos", "-n", "30000", "-c", "32000"];
+
 fn interrupt(child: &Child) {
     kill_process(Pid::from_child(child), Signal::INT).unwrap();
 }
@@ -38,17 +41,7 @@ fn interrupt(child: &Child) {
 #[test]
 fn a_completion_ends_with_130_and_its_last_line() {
     let place = Place::new();
-    let endless = [
-        "run",
-        MODEL,
-        "-p",
-        "a",
-        "--ignore-eos",
-        "-n",
-        "30000",
-        "-c",
-        "32000",
-    ];
+    let endless = [&["run", MODEL], &ENDLESS[..]].concat();
     let (code, text, words) = interrupted(place.guild(&endless));
     assert_eq!(code, Some(130), "{words}");
     assert!(text.ends_with('\n'));
@@ -86,16 +79,7 @@ fn interrupted_json(command: impl Fn() -> Command) -> Value {
 #[test]
 fn the_answer_so_far_is_beside_the_failure() {
     let place = Place::new();
-    let more = [
-        "--json",
-        "-p",
-        "a",
-        "--ignore-eos",
-        "-n",
-        "30000",
-        "-c",
-        "32000",
-    ];
+    let more = [&["--json"], &ENDLESS[..]].concat();
     let completion = [&["run", MODEL, "-t", "1"], &more[..]].concat();
     let failure = interrupted_json(|| place.guild(&completion));
     let tokens = failure["tokens"].as_array().unwrap().len();

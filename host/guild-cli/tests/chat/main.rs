@@ -1,9 +1,10 @@
-//! Conversations with the real program and a committed model: scripts, a terminal, Ctrl-C, stop strings.
+//! Conversations with the real program and committed models: scripts, a terminal, Ctrl-C, stop strings.
 //!
-//! The model has random weights, so its words mean nothing; what is compared is which tokens come, what is kept, and
-//! where everything goes.
+//! Where only tokens count, what is kept, and where everything goes, the model has random weights and its words mean
+//! nothing. Where words count it is a trained one, and its language says which answers are right.
 #![cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
 
+mod answers;
 mod ctrl_c;
 #[path = "../program/mod.rs"]
 mod program;
@@ -17,13 +18,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A committed model without a chat template of its own.
+/// A committed model with random weights, and without a chat template of its own.
 const MODEL: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../tests/models/qwen35moe-small-bf16.gguf"
 );
 
-/// A small template with the model's own marks.
+/// A committed model that was trained on short stories and sums, with its chat template.
+const TRAINED: &str = guild_mini_ornith::MODEL;
+
+/// A small template with the random model's own marks.
 const TEMPLATE: &str = "\
 {%- for message in messages -%}
 {{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
@@ -57,7 +61,7 @@ impl Place {
         command
     }
 
-    /// A conversation with this place's template; few tokens, so that it is quick.
+    /// A conversation with the random model and this place's template.
     fn chat(&self, more: &[&str]) -> Command {
         let template = self.template();
         let mut args = vec![
@@ -71,6 +75,18 @@ impl Place {
         args.extend(more);
         self.guild(&args)
     }
+
+    /// A conversation with the trained model.
+    fn talk(&self, more: &[&str]) -> Command {
+        self.guild(&[&["run", TRAINED, "--chat", "-t", "1"], more].concat())
+    }
+}
+
+/// Runs a command without any standard input; it must succeed.
+fn alone(mut command: Command) -> Output {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    output
 }
 
 /// Runs a command with this text as its standard input.

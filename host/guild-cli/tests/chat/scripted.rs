@@ -62,43 +62,6 @@ fn a_conversation_that_changed_starts_over() {
 }
 
 #[test]
-fn one_turn_from_an_argument_or_a_file_with_the_answer_alone_on_standard_output() {
-    let place = Place::new();
-    let file = place.path().join("question.txt");
-    std::fs::write(&file, "Hello").unwrap();
-    let from_file = ["-n", "4", "-f", file.to_str().unwrap()];
-    let argument = place
-        .chat(&["-n", "4", "-p", "Hello"])
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let from_file = place
-        .chat(&from_file)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert!(argument.status.success() && !argument.stdout.is_empty());
-    assert_eq!(argument.stdout, from_file.stdout);
-    let as_json = chat_json(&place, &["-n", "4", "-p", "Hello"], "");
-    let text = format!("{}\n", as_json["turns"][0]["content"].as_str().unwrap());
-    assert_eq!(String::from_utf8(argument.stdout).unwrap(), text);
-}
-
-#[test]
-fn reasoning_goes_to_standard_error() {
-    let place = Place::new();
-    let thinking = ["-n", "4", "--think", "-p", "Hello"];
-    let output = place.chat(&thinking).stdin(Stdio::null()).output().unwrap();
-    let as_json = chat_json(&place, &thinking, "");
-    let turn = &as_json["turns"][0];
-    let reasoning = turn["reasoning_content"].as_str().unwrap();
-    assert!(!reasoning.is_empty(), "{turn}");
-    assert_eq!(turn["content"], "");
-    assert_eq!(output.stdout, b"\n");
-    assert!(String::from_utf8_lossy(&output.stderr).contains(reasoning));
-}
-
-#[test]
 fn a_full_context_is_said_and_nothing_is_lost() {
     let place = Place::new();
     let long = "word ".repeat(60);
@@ -155,16 +118,6 @@ fn a_question_that_begins_with_two_strokes_may_go_on_in_the_next_line() {
         .output()
         .unwrap();
     assert_eq!(turn["prompt_tokens"], object(&ids)["count"]);
-}
-
-#[test]
-fn quiet_keeps_reasoning_back() {
-    let place = Place::new();
-    let thinking = ["-q", "-n", "4", "--think", "-p", "Hello"];
-    let output = place.chat(&thinking).stdin(Stdio::null()).output().unwrap();
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.stdout, b"\n");
 }
 
 #[test]

@@ -1,19 +1,14 @@
 //! Stop strings over tokens of a real model.
 
-use crate::{MODEL, Place, object};
+use crate::{MODEL, Place, TRAINED, alone, object};
+use guild_mini_ornith::language::Language;
 use std::process::{Output, Stdio};
 
+const PROMPT: &str = "Once upon a time";
+
+/// The beginning of a story.
 fn run(place: &Place, more: &[&str]) -> Output {
-    let args = [
-        "run",
-        MODEL,
-        "-t",
-        "1",
-        "-n",
-        "24",
-        "-p",
-        "def main(): return",
-    ];
+    let args = ["run", TRAINED, "-t", "1", "-n", "24", "-p", PROMPT];
     let args = [&args[..], more].concat();
     place.guild(&args).stdin(Stdio::null()).output().unwrap()
 }
@@ -24,23 +19,49 @@ fn a_stop_string_over_several_tokens_ends_the_text_and_is_never_printed() {
     let whole = object(&run(&place, &["--json"]));
     let text = whole["text"].as_str().unwrap();
     assert_eq!(whole["finish"], "length");
-    // The middle of the text, long enough for more than one token.
-    let chars: Vec<char> = text.chars().collect();
-    let stop: String = chars[chars.len() / 2..chars.len() / 2 + 8].iter().collect();
-    let before = &text[..text.find(&stop).unwrap()];
-
+    // The last blank is the name's, and so in another token.
+    let stop = " named ";
     let stopped = object(&run(
         &place,
-        &["--json", "--stop", "not in it", "--stop", &stop],
+        &["--json", "--stop", "not in it", "--stop", stop],
     ));
-    assert_eq!(stopped["text"], before);
+    let before = stopped["text"].as_str().unwrap();
+    let told = format!("{PROMPT}{before}{stop}");
+    assert!(
+        Language::of_mini_ornith().begins_a_document(&told),
+        "{told}"
+    );
+    assert!(text.starts_with(&format!("{before}{stop}")), "{text:?}");
     assert_eq!(stopped["finish"], "stop");
     let tokens = stopped["tokens"].as_array().unwrap();
     assert!(tokens.len() < whole["tokens"].as_array().unwrap().len());
     assert_eq!(
-        run(&place, &["--stop", &stop]).stdout,
+        run(&place, &["--stop", stop]).stdout,
         format!("{before}\n").into_bytes()
     );
+}
+
+#[test]
+fn a_stop_string_ends_an_answer() {
+    let place = Place::new();
+    let question = [
+        "--json",
+        "--no-think",
+        "-p",
+        "Tell me a story about a hedgehog.",
+    ];
+    let content = |more: &[&str]| {
+        let answer = object(&alone(place.talk(&[&question[..], more].concat())));
+        let turn = &answer["turns"][0];
+        let text = turn["content"].as_str().unwrap().to_owned();
+        (text, turn["finish"].as_str().unwrap().to_owned())
+    };
+    let (whole, finish) = content(&[]);
+    assert_eq!(finish, "end");
+    let (sentence, finish) = content(&["--stop", "."]);
+    assert_eq!(finish, "stop");
+    assert_eq!(sentence, whole.split('.').next().unwrap());
+    assert!(sentence.contains("hedgehog named"), "{sentence}");
 }
 
 #[test]

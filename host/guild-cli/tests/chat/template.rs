@@ -1,6 +1,6 @@
 //! `guild template`.
 
-use crate::{MODEL, Place, object, with_input};
+use crate::{MODEL, Place, TRAINED, object, with_input};
 use serde_json::json;
 use std::process::Stdio;
 
@@ -32,6 +32,36 @@ fn a_conversation_is_shown_as_the_model_would_get_it() {
         (&answer["text"], &answer["messages"]),
         (&json!(expected), &json!(2))
     );
+}
+
+/// The model's own template, as transformers renders it.
+#[test]
+fn the_files_template_is_used_where_none_is_given() {
+    let golden = guild_mini_ornith::golden();
+    let place = Place::new();
+    let rendered = |question: &str, options: &[&str]| {
+        let messages = json!([{ "role": "user", "content": question }]).to_string();
+        let args = [&["template", TRAINED], options].concat();
+        let output = with_input(place.guild(&args), &messages);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut kinds = [0, 0];
+    for case in golden["greedy"].as_array().unwrap() {
+        let wanted = case["prompt"].as_str().unwrap();
+        let Some(turn) = wanted.strip_prefix("<|im_start|>user\n") else {
+            continue;
+        };
+        let (question, rest) = turn.split_once("<|im_end|>").unwrap();
+        let thinking = !rest.contains("</think>");
+        kinds[usize::from(thinking)] += 1;
+        if thinking {
+            assert_eq!(rendered(question, &[]), wanted);
+            assert_eq!(rendered(question, &["--think"]), wanted);
+        } else {
+            assert_eq!(rendered(question, &["--no-think"]), wanted);
+        }
+    }
+    assert!(kinds[0] > 0 && kinds[1] > 0, "{kinds:?}");
 }
 
 #[test]

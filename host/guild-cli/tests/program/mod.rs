@@ -24,6 +24,8 @@ pub fn command(home: &Path) -> Command {
     for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
         command.env_remove(name);
     }
+    // Cargo sets it for tests, and guild warns of it.
+    command.env_remove("LD_LIBRARY_PATH");
     command
         .env("HOME", home)
         .env("GUILD_NO_CONFIG", "1")
