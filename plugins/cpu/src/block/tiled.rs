@@ -68,7 +68,7 @@ impl<S: Isa> Tiled<S> {
         let mut padded = [[0; RECORD_BYTES]; TILE_OUT_ROWS];
         padded[..out.len()].copy_from_slice(&records[..out.len()]);
         self.isa
-            .vectorize::<Part<B>, _>((self, tile, block, planes, &padded[..], out));
+            .vectorize::<LastRows<B>, _>((self, tile, part, planes, &padded[..], out));
     }
 
     #[inline(always)]

@@ -98,7 +98,7 @@ impl TileRegisters {
         out: &mut TileSums,
     ) {
         macro_rules! tile {
-            ($text:literal $(, $operand:expr)*) => {
+            ($text:expr $(, $operand:expr)*) => {
                 // SAFETY: as above; tile registers are no registers of the compiler's.
                 unsafe { asm!($text, $(in(reg) $operand,)* options(nostack, preserves_flags)) }
             };
