@@ -5,7 +5,6 @@
 mod program;
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -76,6 +75,7 @@ fn transcripts_show_what_the_program_prints() {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
     let mut pages: Vec<PathBuf> = docs.map(|entry| entry.unwrap().path()).collect();
     pages.push(root().join("README.md"));
+    pages.push(root().join("tests/models/mini-ornith/README.md"));
     let mut with_transcripts = BTreeSet::new();
     for page in pages {
         let text = std::fs::read_to_string(&page).unwrap();
@@ -85,12 +85,18 @@ fn transcripts_show_what_the_program_prints() {
             assert!(status.success(), "{at}: {line}\n{printed}");
             let [printed, shown] = [printed.as_str(), shown].map(without_times);
             assert_eq!(printed, shown, "{at}: {line}");
-            with_transcripts.insert(page.file_name().unwrap().to_owned());
+            with_transcripts.insert(page.clone());
         }
     }
-    for page in ["README.md", "chat.md", "gguf.md", "sampling.md"] {
+    for page in [
+        "README.md",
+        "docs/chat.md",
+        "docs/gguf.md",
+        "docs/sampling.md",
+        "tests/models/mini-ornith/README.md",
+    ] {
         assert!(
-            with_transcripts.contains(OsStr::new(page)),
+            with_transcripts.contains(&root().join(page)),
             "{page} shows no command"
         );
     }

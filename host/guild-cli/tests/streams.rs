@@ -211,6 +211,17 @@ fn verbose_runs_tell_how_the_model_was_loaded() {
     assert_eq!((&informed, &detailed), (&plain, &plain));
 }
 
+#[test]
+#[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]
+fn perplexity_of_a_text_that_spells_control_tokens_says_how_they_are_read() {
+    use guild_mini_ornith::{HELD_OUT, MODEL};
+    let line = ["perplexity", MODEL, "-f", HELD_OUT, "--chunks", "1"];
+    let said = |more: &[&str]| text(&guild(&[], &[&line, more].concat()).stderr);
+    let note = "--special reads them as tokens";
+    assert!(said(&[]).contains(note));
+    assert!(!said(&["--special"]).contains(note));
+}
+
 /// Not even with all details, to standard error or to a file.
 #[test]
 #[cfg(all(feature = "builtin-cpu", feature = "builtin-qwen"))]

@@ -159,7 +159,7 @@ impl ErrorCode {
 #[non_exhaustive]
 pub enum Damage {
     /// The first four bytes are not `GGUF`.
-    #[error("it starts with bytes {magic:02x?}, not with \"GGUF\"")]
+    #[error("it is no GGUF file: it starts with \"{}\", not with \"GGUF\"", .magic.escape_ascii())]
     NotGguf {
         /// The first four bytes.
         magic: [u8; 4],

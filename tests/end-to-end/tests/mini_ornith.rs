@@ -167,10 +167,11 @@ fn logits_difference(site: &Site, model: &str) -> f32 {
 #[test]
 fn logits_are_transformers() {
     let site = site();
+    // Measured: 1.05e-5 with BF16 weights, 0.124 with weights and activations of 8 bits.
     let exact = logits_difference(&site, &bf16_file(&site));
-    assert!(exact <= 1e-4, "BF16: {exact:e}");
+    assert!(exact <= 2e-5, "BF16: {exact:e}");
     let rounded = logits_difference(&site, MODEL);
-    assert!(rounded <= 0.5, "Q8_0: {rounded:e}");
+    assert!(rounded <= 0.2, "Q8_0: {rounded:e}");
 }
 
 /// How far the perplexity of held-out text is from transformers', relative to it.
@@ -190,10 +191,11 @@ fn perplexity_deviation(site: &Site, model: &str) -> f64 {
 #[test]
 fn held_out_text_has_the_perplexity_that_transformers_finds() {
     let site = site();
+    // Measured: 6.6e-8 with BF16 weights, 1.1e-4 with weights and activations of 8 bits.
     let exact = perplexity_deviation(&site, &bf16_file(&site));
-    assert!(exact <= 1e-4, "BF16: {exact:e}");
+    assert!(exact <= 1e-6, "BF16: {exact:e}");
     let rounded = perplexity_deviation(&site, MODEL);
-    assert!(rounded <= 1e-2, "Q8_0: {rounded:e}");
+    assert!(rounded <= 3e-4, "Q8_0: {rounded:e}");
 }
 
 /// What a person sees who asks for a story, and goes on reading.

@@ -9,6 +9,8 @@ import sys
 
 
 def main():
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
     llama_cpp, checkpoint, out = map(pathlib.Path, sys.argv[1:])
     sys.path[:0] = [str(llama_cpp), str(llama_cpp / "gguf-py")]
     import convert_hf_to_gguf

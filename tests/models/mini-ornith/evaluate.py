@@ -237,7 +237,7 @@ def faults(golden):
 
 @torch.no_grad()
 def main():
-    arguments = argparse.ArgumentParser()
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("out", type=pathlib.Path)
     folder = arguments.parse_args().out
     torch.set_num_threads(2)

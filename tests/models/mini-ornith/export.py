@@ -45,7 +45,7 @@ def write_q8_0(source, target):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("out", type=pathlib.Path)
     arguments.add_argument("--llama-cpp", required=True)
     arguments = arguments.parse_args()

@@ -6,6 +6,7 @@
 # WORK gets a Python environment, the source distribution that holds llama.cpp's converter, the checkpoint and
 # the files. Copy those that are committed here from WORK/out when they are good.
 set -eu
+case "${1:-}" in '' | -*) echo "usage: make.sh WORK" >&2; exit 2 ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 work=$(cd "$1" && pwd)

@@ -151,7 +151,7 @@ def trained_trunk(out, resume, tokenizer, log):
 
 
 def main():
-    arguments = argparse.ArgumentParser()
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("out", type=pathlib.Path)
     arguments.add_argument("--resume", action="store_true")
     arguments = arguments.parse_args()

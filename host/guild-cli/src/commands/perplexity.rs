@@ -42,6 +42,11 @@ pub fn run(args: &PerplexityArgs, data_dir: Option<&Path>, output: Output) -> Ou
     let model = OpenModel::open(&args.model, window, data_dir, output)?;
     let tokenizer = Tokenizer::from_metadata(model.file.metadata())?;
     let text = Text::new(&tokenizer, &text, args.special, window as usize)?;
+    if text.spells_control_tokens {
+        output.say(
+            "note: the text spells control tokens and they are read as text; --special reads them as tokens",
+        );
+    }
     let chunks = args
         .chunks
         .map_or(text.chunks(), |n| text.chunks().min(n as usize));
@@ -89,6 +94,8 @@ pub fn run(args: &PerplexityArgs, data_dir: Option<&Path>, output: Output) -> Ou
 /// A text's tokens and how they are cut into windows.
 struct Text {
     ids: Vec<u32>,
+    /// Whether control tokens are spelled and were read as text.
+    spells_control_tokens: bool,
     /// What the first token of each window gives way to.
     begin: Option<u32>,
     /// Tokens of a window.
@@ -109,7 +116,13 @@ impl Text {
             );
             return Err(Failure::new(Exit::Usage, message).hint("give a longer text or lower -c"));
         }
-        Ok(Text { ids, begin, length })
+        let spells_control_tokens = !special && tokenizer.encode_prompt(text, true)? != ids;
+        Ok(Text {
+            ids,
+            spells_control_tokens,
+            begin,
+            length,
+        })
     }
 
     /// Whole windows.

@@ -107,7 +107,7 @@ fn context(args: &RunArgs, prompt: u64) -> Outcome<u64> {
         return Ok(context);
     }
     let message = format!(
-        "a prompt of {prompt} tokens and -n {tokens} need {needed} positions, the context has {context}"
+        "the prompt's {prompt} and all but the last of -n {tokens} need {needed} positions, the context has {context}"
     );
     Err(Failure::new(Exit::Usage, message).hint("raise the context with -c, or lower -n"))
 }

@@ -8,7 +8,7 @@ use std::io::{Error, Result};
 fn main() -> Result<()> {
     let args: Vec<_> = std::env::args_os().skip(1).collect();
     let [target] = &args[..] else {
-        return Err(Error::other("name the file to write"));
+        return Err(Error::other("usage: bf16_twin BF16.gguf"));
     };
     std::fs::write(target, bf16_twin())
 }

@@ -14,8 +14,9 @@ pub fn ids(args: &RunArgs, tokenizer: Result<&Tokenizer, &ModelError>) -> Outcom
     };
     match ids.is_empty() {
         false => Ok(ids),
-        true => Err(Failure::new(Exit::Usage, "the prompt has no tokens")
-            .hint("give at least one character or one id")),
+        true => Err(Failure::new(Exit::Usage, "the prompt has no tokens").hint(
+            "give text with -p, in a file with -f or on standard input, or ids with --prompt-ids",
+        )),
     }
 }
 
