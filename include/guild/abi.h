@@ -209,6 +209,66 @@ extern "C" {
 #define GUILD_FORMAT_IQ4_XS 27
 
 /**
+ * Format: `ggml.iq2_xxs`, 256 elements in 66 bytes.
+ */
+#define GUILD_FORMAT_IQ2_XXS 28
+
+/**
+ * Format: `ggml.iq2_xs`, 256 elements in 74 bytes.
+ */
+#define GUILD_FORMAT_IQ2_XS 29
+
+/**
+ * Format: `ggml.iq2_s`, 256 elements in 82 bytes.
+ */
+#define GUILD_FORMAT_IQ2_S 30
+
+/**
+ * Format: `ggml.iq3_xxs`, 256 elements in 98 bytes.
+ */
+#define GUILD_FORMAT_IQ3_XXS 31
+
+/**
+ * Format: `ggml.iq3_s`, 256 elements in 110 bytes.
+ */
+#define GUILD_FORMAT_IQ3_S 32
+
+/**
+ * Format: `ggml.iq1_s`, 256 elements in 50 bytes.
+ */
+#define GUILD_FORMAT_IQ1_S 33
+
+/**
+ * Format: `ggml.iq1_m`, 256 elements in 56 bytes.
+ */
+#define GUILD_FORMAT_IQ1_M 34
+
+/**
+ * Format: `ggml.tq1_0`, 256 elements in 54 bytes.
+ */
+#define GUILD_FORMAT_TQ1_0 35
+
+/**
+ * Format: `ggml.tq2_0`, 256 elements in 66 bytes.
+ */
+#define GUILD_FORMAT_TQ2_0 36
+
+/**
+ * Format: `ggml.mxfp4`, 32 elements in 17 bytes.
+ */
+#define GUILD_FORMAT_MXFP4 37
+
+/**
+ * Format: `ggml.nvfp4`, 64 elements in 36 bytes.
+ */
+#define GUILD_FORMAT_NVFP4 38
+
+/**
+ * Format: `ggml.q1_0`, 128 elements in 18 bytes.
+ */
+#define GUILD_FORMAT_Q1_0 39
+
+/**
  * Formats from here on are numbered by the host from their names (`guild.formats/1`).
  */
 #define GUILD_FORMAT_NAMED 256

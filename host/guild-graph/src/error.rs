@@ -113,7 +113,9 @@ impl GraphError {
             },
             Self::Description { fault, .. } => match **fault {
                 DescriptionFault::MissingWeight { .. } => ErrorCode::Damaged,
-                DescriptionFault::WeightFormat { .. } => ErrorCode::Unsupported,
+                DescriptionFault::WeightFormat { .. } | DescriptionFault::WeightScale { .. } => {
+                    ErrorCode::Unsupported
+                }
                 _ => ErrorCode::Incompatible,
             },
             Self::Provider(failure) => match failure.status {
@@ -270,6 +272,17 @@ pub enum DescriptionFault {
         /// The type's number in the file.
         ggml_type: u32,
     },
+    /// The weight is to be multiplied with a number that no operation takes.
+    #[error(
+        "tensor {name:?} has a scale of its own, tensor {scale:?}, which no operation applies; \
+         use the model in another quantisation"
+    )]
+    WeightScale {
+        /// The weight.
+        name: String,
+        /// The tensor that has its scale.
+        scale: String,
+    },
     /// An operand of a core operation breaks its contract.
     #[error("{operation}, node {node:?}, layer {layer}: {mismatch}")]
     Contract {
@@ -374,7 +387,9 @@ impl DescriptionFault {
     /// Whose fault it is, in the words of a sentence about the runner.
     const fn verdict(&self) -> &'static str {
         match self {
-            Self::MissingWeight { .. } | Self::WeightFormat { .. } => "can't describe the model",
+            Self::MissingWeight { .. } | Self::WeightFormat { .. } | Self::WeightScale { .. } => {
+                "can't describe the model"
+            }
             _ => "described the model wrongly",
         }
     }

@@ -51,6 +51,12 @@ fn main() {
             threads,
             wanted.as_deref(),
         ),
+        #[cfg(target_arch = "x86_64")]
+        IsaName::Amx => run(
+            detected.amx().expect("the machine has it"),
+            threads,
+            wanted.as_deref(),
+        ),
         #[cfg(not(target_arch = "x86_64"))]
         _ => unreachable!("the machine hasn't the set"),
     }
@@ -115,11 +121,10 @@ fn multiply<S: Isa>(
         rows,
         records: &records,
     };
-    let list: Vec<u32> = (0..rows as u32).collect();
     let tile_bytes = TILE_ROWS * row_bytes;
     std::thread::scope(|scope| {
         for part in weights.chunks(weights.len() / threads) {
-            let (activations, list) = (&activations, &list);
+            let activations = &activations;
             scope.spawn(move || {
                 let mut tile = Tile::new(isa);
                 let mut lines = [Line::ZERO; CHUNK_ROWS];
@@ -129,9 +134,10 @@ fn multiply<S: Isa>(
                         row_bytes,
                         elems: ELEMS,
                     };
-                    for list in list.chunks(CHUNK_ROWS) {
-                        product(isa, &mut tile, &tile_rows, activations, list, &mut lines);
-                        std::hint::black_box(&mut lines);
+                    for first in (0..rows).step_by(CHUNK_ROWS) {
+                        let lines = &mut lines[..(rows - first).min(CHUNK_ROWS)];
+                        product(isa, &mut tile, &tile_rows, activations, first, lines);
+                        std::hint::black_box(lines);
                     }
                 }
             });

@@ -2,28 +2,42 @@
 //!
 //! A product works in steps of 256 elements of the shared axis. [`Block::unpack`] turns the step's
 //! blocks of sixteen rows into a [`Tile`]: word `t` of the tile holds, for each row, elements `4 t` to
-//! `4 t + 3`. [`Block::multiply`] then takes the rows of activations, whose words are spread over all
+//! `4 t + 3`. [`Block::dots`] then takes the rows of activations, whose words are spread over all
 //! lanes, so that sixteen outputs grow at once, nothing is summed across lanes, and each output keeps
-//! its own order: one accumulator, blocks ascending (`docs/numerics.md`, rule 4).
+//! its own order: one accumulator, blocks ascending (`docs/numerics.md`, rule 4). With many rows and
+//! tile registers the integers come from `tiled` instead.
 //!
 //! | File | Holds |
 //! |---|---|
 //! | `record` | activations of one step, rounded to 8 bits or plain |
 //! | `dot` | signed and unsigned dots, by type |
 //! | `k_quants` | what the 256-element formats share: packed scales, minimums |
-//! | `small` | what the 32-element formats share |
-//! | `levels` | the sixteen levels of the `iq4` formats |
-//! | `q2_k` … `q8_0`, `iq4_nl`, `iq4_xs` | one format each |
+//! | `small` | what the formats share whose activations are rounded by 32 |
+//! | `levels` | tables of sixteen levels |
+//! | `grid` | what the formats on lattices share: points, signs, odd scales |
+//! | `q1_0` … `q8_0`, `iq1_s` … `iq4_xs`, `tq1_0`, `tq2_0`, `mxfp4`, `nvfp4` | one format each |
 //! | `float` | F32, F16, BF16: widened rows, rule 2 |
 //! | `product` | the loops over steps and rows |
+//! | `tiled` | the same for many rows, in tile registers |
 
 mod dot;
 mod float;
+mod grid;
+mod iq1_m;
+mod iq1_s;
+mod iq2_s;
+mod iq2_xs;
+mod iq2_xxs;
+mod iq3_s;
+mod iq3_xxs;
 mod iq4_nl;
 mod iq4_xs;
 mod k_quants;
 mod levels;
+mod mxfp4;
+mod nvfp4;
 mod product;
+mod q1_0;
 mod q2_k;
 mod q3_k;
 mod q4_0;
@@ -36,6 +50,9 @@ mod q6_k;
 mod q8_0;
 mod record;
 mod small;
+mod tiled;
+mod tq1_0;
+mod tq2_0;
 
 pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
@@ -52,8 +69,8 @@ pub struct Tile<S: Isa> {
     scales: [S::V; 16],
     /// Factors of the activations' sums, two i16 a word.
     pairs: [S::V; 8],
-    /// The scale of each block of the step.
-    d: [S::F; 8],
+    /// The scale of each block of the step, or of each part of a block that has several.
+    d: [S::F; 16],
     /// The scale of each block's minimums.
     minimums: [S::F; 8],
 }
@@ -71,7 +88,7 @@ impl<S: Isa> Tile<S> {
             words: [zero; 64],
             scales: [zero; 16],
             pairs: [zero; 8],
-            d: [none; 8],
+            d: [none; 16],
             minimums: [none; 8],
         }
     }
@@ -82,14 +99,53 @@ struct EmptyTile;
 
 vectorized!(impl [] EmptyTile = Tile::empty, (), Tile<S>);
 
+/// A part's elements, times their scales where it has several, as bytes for tile registers: one plane, or
+/// two that are added, the second shifted left. Word `t` of a plane holds elements `4 t` to `4 t + 3`.
+type Planes<S> = [[<S as Isa>::V; 64]; 2];
+
+/// How a part's integers follow from its planes.
+#[derive(Clone, Copy)]
+struct PlaneLayout {
+    /// How far the second plane's sums are shifted; `None` where there is one plane.
+    shift: Option<u32>,
+    /// Whether the bytes are signed.
+    signed: bool,
+}
+
+impl PlaneLayout {
+    /// One plane of unsigned bytes.
+    const ONE: PlaneLayout = PlaneLayout {
+        shift: None,
+        signed: false,
+    };
+    /// What [`k_quants::split_scales`] makes.
+    const SCALES_SPLIT: PlaneLayout = PlaneLayout {
+        shift: Some(3),
+        signed: false,
+    };
+    /// What [`k_quants::split_products`] makes.
+    const PRODUCTS_SPLIT: PlaneLayout = PlaneLayout {
+        shift: Some(7),
+        signed: true,
+    };
+}
+
 /// A quantised weight format.
+///
+/// A part's integers come either from [`Block::dots`] or, for many rows on a processor with tile
+/// registers, from its [`Block::planes`]; both are exact. [`Block::add`] does the rest. Parts are
+/// counted through all blocks of the step.
 trait Block {
     /// How activations are rounded for it.
     const ROUNDING: Rounding;
     /// Elements in a block.
     const BLOCK_ELEMS: usize;
+    /// Elements that have an f32 step of their own: a block, or a part of one.
+    const PART_ELEMS: usize = Self::BLOCK_ELEMS;
     /// Bytes in a block.
     const BLOCK_BYTES: usize;
+    /// What its planes are.
+    const LAYOUT: PlaneLayout;
 
     /// Unpacks `blocks` blocks of sixteen rows. Row `r`'s first block is at `r * stride + offset`.
     fn unpack<S: Isa>(
@@ -101,12 +157,24 @@ trait Block {
         tile: &mut Tile<S>,
     );
 
-    /// Adds the step's blocks to the outputs of `R` rows of activations.
-    fn multiply<S: Isa, const R: usize>(
+    /// The integer dots of one part of the step with `R` rows of activations.
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        blocks: usize,
+        part: usize,
         records: [&Record; R],
+    ) -> [S::V; R];
+
+    /// The planes of one part of the step.
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, part: usize, planes: &mut Planes<S>);
+
+    /// Adds one part with these integer dots to the outputs of `R` rows.
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        part: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     );
 }

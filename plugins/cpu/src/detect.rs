@@ -7,7 +7,7 @@
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 
-/// The environment variable that forces one set: `portable`, `avx2`, `avx512` or `avx512vnni`.
+/// The environment variable that forces one set: `portable`, `avx2`, `avx512`, `avx512vnni` or `amx`.
 pub const FORCE_VARIABLE: &str = "GUILD_CPU_ISA";
 
 /// An instruction set that kernels are built for, in ascending order of preference.
@@ -21,15 +21,18 @@ pub enum IsaName {
     Avx512,
     /// AVX-512 as above, and VNNI.
     Avx512Vnni,
+    /// That and AMX with tiles of bytes.
+    Amx,
 }
 
 impl IsaName {
     /// Every set, in ascending order of preference.
-    pub const ALL: [IsaName; 4] = [
+    pub const ALL: [IsaName; 5] = [
         IsaName::Portable,
         IsaName::Avx2,
         IsaName::Avx512,
         IsaName::Avx512Vnni,
+        IsaName::Amx,
     ];
 
     /// The name in implementation ids and in [`FORCE_VARIABLE`].
@@ -40,6 +43,7 @@ impl IsaName {
             IsaName::Avx2 => "avx2",
             IsaName::Avx512 => "avx512",
             IsaName::Avx512Vnni => "avx512vnni",
+            IsaName::Amx => "amx",
         }
     }
 
@@ -59,6 +63,8 @@ struct Registers {
     leaf_7_ebx: u32,
     /// CPUID leaf 7, sub-leaf 0, ECX.
     leaf_7_ecx: u32,
+    /// CPUID leaf 7, sub-leaf 0, EDX.
+    leaf_7_edx: u32,
     /// Extended control register 0; 0 where the system doesn't use XSAVE.
     xcr0: u64,
 }
@@ -70,10 +76,14 @@ const AVX2: u32 = 1 << 5;
 /// F, DQ, BW, VL.
 const AVX512: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
 const VNNI: u32 = 1 << 11;
+/// Tiles, and their products of bytes.
+const AMX: u32 = 1 << 24 | 1 << 25;
 /// XMM and YMM state.
 const XCR0_AVX: u64 = 0b110;
 /// Besides: mask registers, upper halves of ZMM 0 to 15, ZMM 16 to 31.
 const XCR0_AVX512: u64 = XCR0_AVX | 0b1110_0000;
+/// Besides: the tiles' configuration and data.
+const XCR0_AMX: u64 = XCR0_AVX512 | 1 << 17 | 1 << 18;
 
 /// The best set for these registers; every lesser one is usable too.
 fn decide(registers: Registers) -> IsaName {
@@ -83,10 +93,13 @@ fn decide(registers: Registers) -> IsaName {
         && has(registers.leaf_7_ebx, AVX2)
         && saves(XCR0_AVX);
     let avx512 = avx2 && has(registers.leaf_7_ebx, AVX512) && saves(XCR0_AVX512);
-    match (avx2, avx512, has(registers.leaf_7_ecx, VNNI)) {
-        (_, true, true) => IsaName::Avx512Vnni,
-        (_, true, false) => IsaName::Avx512,
-        (true, false, _) => IsaName::Avx2,
+    let vnni = avx512 && has(registers.leaf_7_ecx, VNNI);
+    let amx = vnni && has(registers.leaf_7_edx, AMX) && saves(XCR0_AMX);
+    match (avx2, avx512, vnni, amx) {
+        (.., true) => IsaName::Amx,
+        (_, _, true, _) => IsaName::Avx512Vnni,
+        (_, true, ..) => IsaName::Avx512,
+        (true, ..) => IsaName::Avx2,
         (false, ..) => IsaName::Portable,
     }
 }
@@ -98,12 +111,15 @@ pub struct Detected {
 }
 
 impl Detected {
-    /// Asks the processor.
+    /// Asks the processor, and the system for the tile registers where the processor has them: the system
+    /// gives them to a process that asks, and to threads that are there already too.
     #[must_use]
     pub fn new() -> Detected {
-        Detected {
-            best: decide(registers()),
+        let mut best = decide(registers());
+        if best == IsaName::Amx && !tiles_granted() {
+            best = IsaName::Avx512Vnni;
         }
+        Detected { best }
     }
 
     /// The same machine without the sets above `name`.
@@ -137,7 +153,7 @@ impl Detected {
     /// The token of AVX-512.
     #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx512(self) -> Option<Avx512<false>> {
+    pub fn avx512(self) -> Option<Avx512<false, false>> {
         // SAFETY: as above.
         self.has(IsaName::Avx512).then(|| unsafe { Avx512::new() })
     }
@@ -145,10 +161,18 @@ impl Detected {
     /// The token of AVX-512 with VNNI.
     #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx512_vnni(self) -> Option<Avx512<true>> {
+    pub fn avx512_vnni(self) -> Option<Avx512<true, false>> {
         // SAFETY: as above.
         self.has(IsaName::Avx512Vnni)
             .then(|| unsafe { Avx512::new() })
+    }
+
+    /// The token of AVX-512 with VNNI and AMX.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn amx(self) -> Option<Avx512<true, true>> {
+        // SAFETY: as above; `new` was granted the tile registers.
+        self.has(IsaName::Amx).then(|| unsafe { Avx512::new() })
     }
 }
 
@@ -182,6 +206,7 @@ fn registers() -> Registers {
         leaf_1_ecx: leaf_1.ecx,
         leaf_7_ebx: leaf_7.ebx,
         leaf_7_ecx: leaf_7.ecx,
+        leaf_7_edx: leaf_7.edx,
         xcr0,
     }
 }
@@ -189,6 +214,34 @@ fn registers() -> Registers {
 #[cfg(not(target_arch = "x86_64"))]
 fn registers() -> Registers {
     Registers::default()
+}
+
+/// Asks Linux to let this process use the tile registers (`arch_prctl`, `ARCH_REQ_XCOMP_PERM`). Without that
+/// their first use is a fault. Asking again is harmless.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+fn tiles_granted() -> bool {
+    const ARCH_PRCTL: i64 = 158;
+    const REQUEST_PERMISSION: i64 = 0x1023;
+    const TILE_DATA: i64 = 18;
+    let mut result = ARCH_PRCTL;
+    // SAFETY: the call takes two numbers, reads and writes no memory of ours, and overwrites RCX and R11.
+    unsafe {
+        core::arch::asm!(
+            "syscall",
+            inlateout("rax") result,
+            in("rdi") REQUEST_PERMISSION,
+            in("rsi") TILE_DATA,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result == 0
+}
+
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+fn tiles_granted() -> bool {
+    false
 }
 
 #[cfg(test)]
@@ -199,12 +252,18 @@ mod tests {
         leaf_1_ecx: FMA | OSXSAVE | F16C,
         leaf_7_ebx: AVX2 | AVX512,
         leaf_7_ecx: VNNI,
-        xcr0: XCR0_AVX512,
+        leaf_7_edx: AMX,
+        xcr0: XCR0_AMX,
     };
 
     #[test]
     fn a_set_needs_every_feature_bit() {
-        assert_eq!(decide(FULL), IsaName::Avx512Vnni);
+        assert_eq!(decide(FULL), IsaName::Amx);
+        for bit in [24, 25] {
+            let leaf_7_edx = FULL.leaf_7_edx & !(1 << bit);
+            let less = Registers { leaf_7_edx, ..FULL };
+            assert_eq!(decide(less), IsaName::Avx512Vnni);
+        }
         assert_eq!(
             decide(Registers {
                 leaf_7_ecx: 0,
@@ -226,12 +285,16 @@ mod tests {
 
     #[test]
     fn a_set_needs_its_registers_saved() {
+        for bit in [17, 18] {
+            let xcr0 = XCR0_AMX & !(1 << bit);
+            assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Avx512Vnni);
+        }
         for bit in [5, 6, 7] {
-            let xcr0 = XCR0_AVX512 & !(1 << bit);
+            let xcr0 = XCR0_AMX & !(1 << bit);
             assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Avx2);
         }
         for bit in [1, 2] {
-            let xcr0 = XCR0_AVX512 & !(1 << bit);
+            let xcr0 = XCR0_AMX & !(1 << bit);
             assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Portable);
         }
         assert_eq!(decide(Registers { xcr0: 0, ..FULL }), IsaName::Portable);

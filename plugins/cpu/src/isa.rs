@@ -9,14 +9,19 @@
 //! |---|---|
 //! | `portable` | plain Rust arrays; every processor |
 //! | `avx2` | AVX2 with FMA and F16C |
-//! | `avx512` | AVX-512 F, BW, DQ, VL, and with it VNNI |
+//! | `avx512` | AVX-512 F, BW, DQ, VL, and with it VNNI and AMX |
+//! | `amx` | the tile registers of AMX |
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
 
+#[cfg(target_arch = "x86_64")]
+pub use amx::TileRegisters;
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -28,6 +33,48 @@ use guild_numerics::reduce::lane_tree;
 
 /// f32 lanes of a logical vector.
 pub const LANES: usize = 16;
+
+/// Tile registers where there are none.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Debug)]
+pub enum TileRegisters {}
+
+/// Rows of activations that one call of [`Isa::tile_dots`] takes at most.
+pub const TILE_OUT_ROWS: usize = 32;
+
+/// Dots of a few rows of activations with sixteen weight rows, for tile registers.
+#[derive(Clone, Copy)]
+pub struct TileDots<'a, V> {
+    /// Signed bytes: row `i` starts at `i * stride`. A whole tile of sixteen rows is read, whatever `rows` is.
+    pub activations: &'a [u8],
+    /// Bytes from a row to the next.
+    pub stride: usize,
+    /// Rows that are wanted, at most [`TILE_OUT_ROWS`].
+    pub rows: usize,
+    /// Words of the shared axis: up to 16, or a multiple.
+    pub words: usize,
+    /// One or two planes of weights: word `t` holds elements `4 t` to `4 t + 3` of each of sixteen rows.
+    pub planes: [Option<&'a [V]>; 2],
+    /// Whether the planes' bytes are signed.
+    pub signed: bool,
+}
+
+/// Sums `[plane][row of activations][weight row]`.
+#[derive(Clone)]
+#[repr(C, align(64))]
+pub struct TileSums(pub [[[u32; LANES]; TILE_OUT_ROWS]; 2]);
+
+impl TileSums {
+    /// No sums yet.
+    pub const ZERO: TileSums = TileSums([[[0; LANES]; TILE_OUT_ROWS]; 2]);
+}
+
+/// The bits of an index into a table of `N` words, a power of two: whatever an index is, these name a
+/// word that is there.
+pub const fn index_mask<const N: usize>() -> i32 {
+    assert!(N.is_power_of_two() && N <= 1 << 16);
+    (N - 1) as i32
+}
 
 /// A function to run with an instruction set's instructions enabled, named by a type.
 ///
@@ -76,6 +123,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     const ROWS_AT_ONCE: usize;
     /// What [`Isa::signed_weights`] adds to each byte.
     const SIGNED_OFFSET: i32;
+    /// Whether [`Isa::open_tiles`] and [`Isa::tile_dots`] are there.
+    const TILES: bool = false;
 
     /// Runs a function with this set's instructions enabled.
     fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output;
@@ -118,6 +167,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bitwise or.
     fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    /// Bitwise exclusive or.
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     /// Each i32 shifted left.
     fn shl<const N: u32>(self, a: Self::V) -> Self::V;
     /// Each u32 shifted right.
@@ -132,11 +183,16 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn add_i32(self, a: Self::V, b: Self::V) -> Self::V;
     /// i32 differences.
     fn sub_i32(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The low halves of i16 products.
+    fn mul_i16(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low halves of i32 products.
     fn mul_i32(self, a: Self::V, b: Self::V) -> Self::V;
     /// For each byte of `indices`, which are below 16: that byte of `table`, sixteen bytes that are there
     /// four times.
     fn look_up(self, table: Self::V, indices: Self::V) -> Self::V;
+    /// For each i32 of `indices`: the word of `table` that its low bits name, as many as [`index_mask`]
+    /// has.
+    fn gather<const N: usize>(self, table: &[u32; N], indices: Self::V) -> Self::V;
     /// `sum + u . s` for each group of four bytes. `u` is unsigned and at most 129, `s` signed and
     /// above -128, so that no 16-bit intermediate saturates.
     fn dot_unsigned(self, sum: Self::V, u: Self::V, s: Self::V) -> Self::V;
@@ -147,6 +203,23 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn dot_signed(self, sum: Self::V, w: Self::V, s: Self::V) -> Self::V;
     /// `sum + a . b` for each group of two i16.
     fn dot_i16(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Opens this thread's tile registers for weights of `words` words.
+    ///
+    /// # Panics
+    /// Where [`Isa::TILES`] is false.
+    fn open_tiles(self, words: usize) -> TileRegisters {
+        let _ = words;
+        unreachable!("this instruction set has no tiles")
+    }
+    /// Writes the dots to `out`, exact in i32; rows beyond those wanted hold garbage.
+    ///
+    /// # Panics
+    /// When an operand is too short, or where [`Isa::TILES`] is false.
+    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, Self::V>, out: &mut TileSums) {
+        let _ = (tiles, job, out);
+        unreachable!("this instruction set has no tiles")
+    }
 
     /// The lanes as an array.
     #[inline(always)]

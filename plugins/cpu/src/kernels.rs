@@ -10,7 +10,7 @@ use guild_sdk::{Failure, Instance, Kernel, KernelInfo, Refusal, Request};
 
 /// Kernels of this crate.
 #[cfg(target_arch = "x86_64")]
-pub const KERNEL_COUNT: u32 = 4 * OPS;
+pub const KERNEL_COUNT: u32 = 5 * OPS;
 /// Kernels of this crate.
 #[cfg(not(target_arch = "x86_64"))]
 pub const KERNEL_COUNT: u32 = OPS;
@@ -42,6 +42,8 @@ pub fn kernels(
     let mut kernels = Vec::new();
     #[cfg(target_arch = "x86_64")]
     {
+        let amx = detected.amx().filter(|_| allowed(IsaName::Amx));
+        push_all(&mut kernels, IsaName::Amx, amx);
         let vnni = detected
             .avx512_vnni()
             .filter(|_| allowed(IsaName::Avx512Vnni));
@@ -102,7 +104,7 @@ impl<S: Isa> Kernel for CpuKernel<S> {
 /// output may be its input's memory, and whether it takes weights of every format.
 struct Row {
     op: &'static CoreOp,
-    ids: [&'static str; 4],
+    ids: [&'static str; 5],
     in_place: bool,
     weights: bool,
 }
@@ -116,6 +118,7 @@ macro_rules! row {
                 concat!("cpu.", $id, ".avx2"),
                 concat!("cpu.", $id, ".avx512"),
                 concat!("cpu.", $id, ".avx512vnni"),
+                concat!("cpu.", $id, ".amx"),
             ],
             in_place: $in_place,
             weights: $weights,

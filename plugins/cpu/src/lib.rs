@@ -10,7 +10,7 @@
 //! | [`op`] | the operations |
 //! | [`kernels`] | the table of both |
 //!
-//! `GUILD_CPU_ISA` (`portable`, `avx2`, `avx512`, `avx512vnni`) forces one set. It is read once, when
+//! `GUILD_CPU_ISA` (`portable`, `avx2`, `avx512`, `avx512vnni`, `amx`) forces one set. It is read once, when
 //! the plugin starts.
 #![deny(unsafe_code)]
 
@@ -54,7 +54,7 @@ fn from_environment(_context: &InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, 
         Err(_) => None,
         Ok(text) => Some(IsaName::parse(&text).ok_or_else(|| {
             Failure::invalid(format!(
-                "{FORCE_VARIABLE} is {text:?}; it must be portable, avx2, avx512 or avx512vnni"
+                "{FORCE_VARIABLE} is {text:?}; it must be portable, avx2, avx512, avx512vnni or amx"
             ))
         })?),
     };

@@ -52,3 +52,4 @@ forced!(portable_gives_the_oracle_s_bits, Portable, Portable);
 forced!(avx2_gives_the_oracle_s_bits, Avx2, Avx2);
 forced!(avx512_gives_the_oracle_s_bits, Avx512, Avx512);
 forced!(avx512vnni_gives_the_oracle_s_bits, Avx512Vnni, Avx512Vnni);
+forced!(amx_gives_the_oracle_s_bits, Amx, Amx);

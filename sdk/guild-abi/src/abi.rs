@@ -129,6 +129,30 @@ pub const GUILD_FORMAT_Q3_K: u32 = 25;
 pub const GUILD_FORMAT_IQ4_NL: u32 = 26;
 /// Format: `ggml.iq4_xs`, 256 elements in 136 bytes.
 pub const GUILD_FORMAT_IQ4_XS: u32 = 27;
+/// Format: `ggml.iq2_xxs`, 256 elements in 66 bytes.
+pub const GUILD_FORMAT_IQ2_XXS: u32 = 28;
+/// Format: `ggml.iq2_xs`, 256 elements in 74 bytes.
+pub const GUILD_FORMAT_IQ2_XS: u32 = 29;
+/// Format: `ggml.iq2_s`, 256 elements in 82 bytes.
+pub const GUILD_FORMAT_IQ2_S: u32 = 30;
+/// Format: `ggml.iq3_xxs`, 256 elements in 98 bytes.
+pub const GUILD_FORMAT_IQ3_XXS: u32 = 31;
+/// Format: `ggml.iq3_s`, 256 elements in 110 bytes.
+pub const GUILD_FORMAT_IQ3_S: u32 = 32;
+/// Format: `ggml.iq1_s`, 256 elements in 50 bytes.
+pub const GUILD_FORMAT_IQ1_S: u32 = 33;
+/// Format: `ggml.iq1_m`, 256 elements in 56 bytes.
+pub const GUILD_FORMAT_IQ1_M: u32 = 34;
+/// Format: `ggml.tq1_0`, 256 elements in 54 bytes.
+pub const GUILD_FORMAT_TQ1_0: u32 = 35;
+/// Format: `ggml.tq2_0`, 256 elements in 66 bytes.
+pub const GUILD_FORMAT_TQ2_0: u32 = 36;
+/// Format: `ggml.mxfp4`, 32 elements in 17 bytes.
+pub const GUILD_FORMAT_MXFP4: u32 = 37;
+/// Format: `ggml.nvfp4`, 64 elements in 36 bytes.
+pub const GUILD_FORMAT_NVFP4: u32 = 38;
+/// Format: `ggml.q1_0`, 128 elements in 18 bytes.
+pub const GUILD_FORMAT_Q1_0: u32 = 39;
 /// Formats from here on are numbered by the host from their names (`guild.formats/1`).
 pub const GUILD_FORMAT_NAMED: u32 = 256;
 

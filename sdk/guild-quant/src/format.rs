@@ -5,9 +5,21 @@
 mod bf16;
 mod f16;
 mod f32;
+pub mod fp4;
+pub mod grid;
+mod iq1_m;
+mod iq1_s;
+mod iq2_s;
+mod iq2_xs;
+mod iq2_xxs;
+mod iq3_s;
+mod iq3_xxs;
 mod iq4_nl;
 mod iq4_xs;
 mod k_scales;
+mod mxfp4;
+mod nvfp4;
+mod q1_0;
 mod q2_k;
 mod q3_k;
 mod q4_0;
@@ -19,12 +31,24 @@ mod q5_k;
 mod q6_k;
 mod q8_0;
 mod sub_blocks;
+mod tq1_0;
+mod tq2_0;
 
 pub use bf16::Bf16;
 pub use f16::F16;
 pub use f32::F32;
+pub use iq1_m::Iq1M;
+pub use iq1_s::Iq1S;
+pub use iq2_s::Iq2S;
+pub use iq2_xs::Iq2Xs;
+pub use iq2_xxs::Iq2Xxs;
+pub use iq3_s::Iq3S;
+pub use iq3_xxs::Iq3Xxs;
 pub use iq4_nl::{IQ4_LEVELS, Iq4Nl};
 pub use iq4_xs::Iq4Xs;
+pub use mxfp4::Mxfp4;
+pub use nvfp4::Nvfp4;
+pub use q1_0::Q1_0;
 pub use q2_k::Q2K;
 pub use q3_k::Q3K;
 pub use q4_0::Q4_0;
@@ -35,6 +59,10 @@ pub use q5_1::Q5_1;
 pub use q5_k::Q5K;
 pub use q6_k::Q6K;
 pub use q8_0::Q8_0;
+pub use tq1_0::Tq1_0;
+pub use tq2_0::Tq2_0;
+
+use guild_numerics::convert::{CANONICAL_NAN_F32, f16_to_f32};
 
 use crate::activation::Activation;
 
@@ -64,29 +92,31 @@ pub trait BlockFormat {
 /// A format that stores integers and scales, so that the exact quantised dot applies to it
 /// (`docs/numerics.md`, rules 4 and 5).
 pub trait QuantisedFormat: BlockFormat {
-    /// The format that activations are rounded to before they meet this one; its blocks have the same length.
+    /// The format that activations are rounded to before they meet this one; a part lies in one of its blocks.
     const ACTIVATION: Activation;
+    /// Parts of a block, each as long as the others and with a scale of its own. The dot takes each as a block.
+    const PARTS: usize = 1;
 
-    /// Reads the integers and scales of one block. Every field of `out` is written.
+    /// Reads the integers and scales of one part of a block. Every field of `out` is written.
     ///
     /// # Panics
-    /// When `block` is not `[BLOCK_BYTES]`.
-    fn integers(block: &[u8], out: &mut BlockIntegers);
+    /// When `block` is not `[BLOCK_BYTES]` or `part` is not below `PARTS`.
+    fn integers(block: &[u8], part: usize, out: &mut BlockIntegers);
 }
 
-/// One block as integers: element `i` of sub-block `s` is `d * scales[s] * values[i] - dmin * mins[s]` in real
-/// arithmetic.
+/// One block, or a part of one, as integers: element `i` of sub-block `s` is
+/// `d * scales[s] * values[i] - dmin * mins[s]` in real arithmetic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockIntegers {
-    /// The block's scale, widened from F16.
+    /// The scale, exactly as stored or divided by a power of two.
     pub d: f32,
-    /// The block's scale of the minimums, widened from F16; 0 where the format has none.
+    /// The scale of the minimums, widened from F16; 0 where the format has none.
     pub dmin: f32,
     /// Whether the format has minimums. It is the same for every block of a format.
     pub has_min: bool,
-    /// Elements in this block, 32 or 256.
+    /// Elements in this block or part: 16, 32 or 256.
     pub elems: usize,
-    /// Elements in a sub-block, 16 or 32. Sub-block `s` holds elements `s * sub_block ..`.
+    /// Elements in a sub-block; all, where there is one scale. Sub-block `s` holds elements `s * sub_block ..`.
     pub sub_block: usize,
     /// The element integers, `[elems]`, in -128..=127; the rest is 0.
     pub values: [i16; BLOCK_ELEMS_MAX],
@@ -255,15 +285,25 @@ fn assert_block_bytes<F: BlockFormat>(block: &[u8]) {
     );
 }
 
+/// The 16-bit word at `offset`.
+fn u16_at(block: &[u8], offset: usize) -> u16 {
+    u16::from_le_bytes([block[offset], block[offset + 1]])
+}
+
+/// The 32-bit word at `offset`.
+fn u32_at(block: &[u8], offset: usize) -> u32 {
+    u32::from(u16_at(block, offset)) | u32::from(u16_at(block, offset + 2)) << 16
+}
+
 /// The F16 field at `offset`, widened.
 fn f16_at(block: &[u8], offset: usize) -> f32 {
-    guild_numerics::convert::f16_to_f32(u16::from_le_bytes([block[offset], block[offset + 1]]))
+    f16_to_f32(u16_at(block, offset))
 }
 
 /// Makes a NaN canonical, so that a NaN scale does not leak its payload or sign through a product.
 fn canonical(value: f32) -> f32 {
     if value.is_nan() {
-        guild_numerics::convert::CANONICAL_NAN_F32
+        CANONICAL_NAN_F32
     } else {
         value
     }

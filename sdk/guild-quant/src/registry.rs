@@ -4,8 +4,9 @@
 
 use crate::activation::Activation;
 use crate::format::{
-    Bf16, BlockFormat, BlockIntegers, F16, F32, Iq4Nl, Iq4Xs, LengthMismatch, Q2K, Q3K, Q4_0, Q4_1,
-    Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0, QuantisedFormat, decode_row,
+    Bf16, BlockFormat, BlockIntegers, F16, F32, Iq1M, Iq1S, Iq2S, Iq2Xs, Iq2Xxs, Iq3S, Iq3Xxs,
+    Iq4Nl, Iq4Xs, LengthMismatch, Mxfp4, Nvfp4, Q1_0, Q2K, Q3K, Q4_0, Q4_1, Q4K, Q5_0, Q5_1, Q5K,
+    Q6K, Q8_0, QuantisedFormat, Tq1_0, Tq2_0, decode_row,
 };
 
 /// One weight format.
@@ -30,14 +31,16 @@ pub struct Format {
 pub struct Quantised {
     /// The format that activations are rounded to.
     pub activation: Activation,
-    /// Reads the integers of one block; see [`QuantisedFormat::integers`], its panic included.
-    pub integers: fn(&[u8], &mut BlockIntegers),
+    /// Parts of a block; see [`QuantisedFormat::PARTS`].
+    pub parts: usize,
+    /// Reads the integers of one part of a block; see [`QuantisedFormat::integers`], its panic included.
+    pub integers: fn(&[u8], usize, &mut BlockIntegers),
 }
 
 /// Every format, in ascending order of the type number.
 #[must_use]
 pub fn formats() -> &'static [Format] {
-    static FORMATS: [Format; 15] = [
+    static FORMATS: [Format; 27] = [
         float::<F32>(),
         float::<F16>(),
         quantised::<Q4_0>(),
@@ -50,9 +53,21 @@ pub fn formats() -> &'static [Format] {
         quantised::<Q4K>(),
         quantised::<Q5K>(),
         quantised::<Q6K>(),
+        quantised::<Iq2Xxs>(),
+        quantised::<Iq2Xs>(),
+        quantised::<Iq3Xxs>(),
+        quantised::<Iq1S>(),
         quantised::<Iq4Nl>(),
+        quantised::<Iq3S>(),
+        quantised::<Iq2S>(),
         quantised::<Iq4Xs>(),
+        quantised::<Iq1M>(),
         float::<Bf16>(),
+        quantised::<Tq1_0>(),
+        quantised::<Tq2_0>(),
+        quantised::<Mxfp4>(),
+        quantised::<Nvfp4>(),
+        quantised::<Q1_0>(),
     ];
     &FORMATS
 }
@@ -86,6 +101,7 @@ const fn quantised<F: QuantisedFormat>() -> Format {
     Format {
         quantised: Some(Quantised {
             activation: F::ACTIVATION,
+            parts: F::PARTS,
             integers: F::integers,
         }),
         ..float::<F>()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use guild_numerics::convert::{f32_to_bf16, f32_to_f16};
+use guild_quant::format::grid::{self, Grid};
 use guild_quant::{Format, formats};
 use serde_json::Value;
 
@@ -20,13 +21,13 @@ fn read_f32(file: &str) -> Vec<f32> {
         .collect()
 }
 
-fn index() -> Value {
-    serde_json::from_slice(&read("index.json")).expect("index.json is JSON")
+fn read_json(file: &str) -> Value {
+    serde_json::from_slice(&read(file)).expect("the file is JSON")
 }
 
 #[test]
 fn every_vector_decodes_to_the_same_bits() {
-    let index = index();
+    let index = read_json("index.json");
     let types = index["types"].as_object().expect("types is an object");
     assert_eq!(
         types.len(),
@@ -73,6 +74,30 @@ fn narrowing_gives_the_same_16_bits() {
         let got: Vec<u16> = source.iter().map(|&x| narrow(x)).collect();
         assert_eq!(got, want, "{file}");
     }
+}
+
+/// The vectors name some of the points; gguf-py's checksums (`make_grids.py`) cover all.
+#[test]
+fn every_point_of_the_lattices_has_its_elements() {
+    let sums = read_json("grids.json");
+    assert_eq!(sums.as_object().map(|sums| sums.len()), Some(6));
+    check_grid("IQ2_XXS", &grid::IQ2_XXS, &sums);
+    check_grid("IQ2_XS", &grid::IQ2_XS, &sums);
+    check_grid("IQ2_S", &grid::IQ2_S, &sums);
+    check_grid("IQ3_XXS", &grid::IQ3_XXS, &sums);
+    check_grid("IQ3_S", &grid::IQ3_S, &sums);
+    check_grid("IQ1", &grid::IQ1, &sums);
+}
+
+/// Each element times its number, counted from 1 through all points.
+fn check_grid<const POINTS: usize>(name: &str, grid: &Grid<POINTS>, sums: &Value) {
+    let elements =
+        (0..POINTS).flat_map(|point| (0..grid.elems()).map(move |elem| grid.value(point, elem)));
+    let sum: i64 = (1..).zip(elements).map(|(n, x)| n * i64::from(x)).sum();
+    let want = &sums[name];
+    assert_eq!(want["points"], POINTS as u64, "{name}");
+    assert_eq!(want["elems"], grid.elems() as u64, "{name}");
+    assert_eq!(want["checksum"], sum, "{name}");
 }
 
 fn check(format: &Format, blocks: &[u8], want: &[f32]) {

@@ -5,12 +5,16 @@
 
 use guild_abi::abi::{
     GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_I64,
-    GUILD_FORMAT_IQ4_NL, GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K,
-    GUILD_FORMAT_Q4_0, GUILD_FORMAT_Q4_1, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q5_0, GUILD_FORMAT_Q5_1,
-    GUILD_FORMAT_Q5_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_FORMAT_IQ1_M, GUILD_FORMAT_IQ1_S, GUILD_FORMAT_IQ2_S, GUILD_FORMAT_IQ2_XS,
+    GUILD_FORMAT_IQ2_XXS, GUILD_FORMAT_IQ3_S, GUILD_FORMAT_IQ3_XXS, GUILD_FORMAT_IQ4_NL,
+    GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_MXFP4, GUILD_FORMAT_NVFP4, GUILD_FORMAT_Q1_0,
+    GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K, GUILD_FORMAT_Q4_0, GUILD_FORMAT_Q4_1, GUILD_FORMAT_Q4_K,
+    GUILD_FORMAT_Q5_0, GUILD_FORMAT_Q5_1, GUILD_FORMAT_Q5_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_FORMAT_TQ1_0, GUILD_FORMAT_TQ2_0,
 };
 use guild_quant::format::{
-    Bf16, F16, F32, Iq4Nl, Iq4Xs, Q2K, Q3K, Q4_0, Q4_1, Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0,
+    Bf16, F16, F32, Iq1M, Iq1S, Iq2S, Iq2Xs, Iq2Xxs, Iq3S, Iq3Xxs, Iq4Nl, Iq4Xs, Mxfp4, Nvfp4,
+    Q1_0, Q2K, Q3K, Q4_0, Q4_1, Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_0, Tq1_0, Tq2_0,
 };
 use guild_quant::{BlockFormat, Format, format_by_ggml_type};
 
@@ -51,7 +55,7 @@ impl Storage {
 }
 
 /// Formats that weights have. A new format is one line here.
-const WEIGHTS: [FixedFormat; 15] = [
+const WEIGHTS: [FixedFormat; 27] = [
     weight::<F32>(GUILD_FORMAT_F32),
     weight::<F16>(GUILD_FORMAT_F16),
     weight::<Bf16>(GUILD_FORMAT_BF16),
@@ -67,6 +71,18 @@ const WEIGHTS: [FixedFormat; 15] = [
     weight::<Q6K>(GUILD_FORMAT_Q6_K),
     weight::<Iq4Nl>(GUILD_FORMAT_IQ4_NL),
     weight::<Iq4Xs>(GUILD_FORMAT_IQ4_XS),
+    weight::<Iq2Xxs>(GUILD_FORMAT_IQ2_XXS),
+    weight::<Iq2Xs>(GUILD_FORMAT_IQ2_XS),
+    weight::<Iq2S>(GUILD_FORMAT_IQ2_S),
+    weight::<Iq3Xxs>(GUILD_FORMAT_IQ3_XXS),
+    weight::<Iq3S>(GUILD_FORMAT_IQ3_S),
+    weight::<Iq1S>(GUILD_FORMAT_IQ1_S),
+    weight::<Iq1M>(GUILD_FORMAT_IQ1_M),
+    weight::<Tq1_0>(GUILD_FORMAT_TQ1_0),
+    weight::<Tq2_0>(GUILD_FORMAT_TQ2_0),
+    weight::<Mxfp4>(GUILD_FORMAT_MXFP4),
+    weight::<Nvfp4>(GUILD_FORMAT_NVFP4),
+    weight::<Q1_0>(GUILD_FORMAT_Q1_0),
 ];
 
 /// Formats that only activations and ids have.
@@ -135,11 +151,12 @@ const fn weight<F: BlockFormat>(number: u32) -> FixedFormat {
         storage: Storage {
             block_elems: F::BLOCK_ELEMS,
             block_bytes: F::BLOCK_BYTES,
-            // A block's widest field is its F16 scale.
-            align: if F::BLOCK_ELEMS == 1 {
-                F::BLOCK_BYTES
-            } else {
-                2
+            align: match (F::BLOCK_ELEMS, F::BLOCK_BYTES % 2) {
+                (1, _) => F::BLOCK_BYTES,
+                // A block's widest field is its F16 scale.
+                (_, 0) => 2,
+                // Blocks one behind the other can't be aligned; this one's fields are bytes.
+                _ => 1,
             },
         },
     }
@@ -214,5 +231,8 @@ mod tests {
             Some(288)
         );
         assert!(weight_format(GUILD_FORMAT_I32).is_none());
+        let align = |format: u32| storage(format).unwrap().align;
+        assert_eq!((align(GUILD_FORMAT_F32), align(GUILD_FORMAT_Q4_K)), (4, 2));
+        assert_eq!(align(GUILD_FORMAT_MXFP4), 1);
     }
 }

@@ -37,6 +37,12 @@ fn chunks_and_threads_change_no_bit() {
     }
 }
 
+/// Whether the system's list of processor features has this one. The compiler's own question for it isn't stable.
+fn kernel_shows(feature: &str) -> bool {
+    let list = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    list.split_ascii_whitespace().any(|word| word == feature)
+}
+
 #[test]
 fn instruction_sets_change_no_bit() {
     let site = Site::with(&[CPU, QWEN, LLAMA]);
@@ -48,6 +54,7 @@ fn instruction_sets_change_no_bit() {
         for (isa, present) in [
             ("avx512", std::is_x86_feature_detected!("avx512bw")),
             ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
+            ("amx", kernel_shows("amx_int8")),
         ] {
             if present {
                 assert!(portable == force(isa), "{model}: {isa}");

@@ -4,7 +4,8 @@
 //! weight is the exception, since a runner may ask for an optional tensor.
 
 use guild_abi::abi::{
-    GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_STATE_APPEND, GUILD_STATE_RECURRENT,
+    GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_NVFP4, GUILD_STATE_APPEND,
+    GUILD_STATE_RECURRENT,
 };
 use guild_abi::runner::{
     GUILD_INPUT_HIDDEN, GUILD_INPUT_OUTPUT_ROWS, GUILD_INPUT_TOKENS, GUILD_OUTPUT_HIDDEN,
@@ -144,6 +145,14 @@ impl<'m> Builder<'m> {
                 ggml_type: tensor.ggml_type,
             });
         };
+        // Files keep the second scale of an NVFP4 weight beside it.
+        if format.number() == GUILD_FORMAT_NVFP4 {
+            let scale = format!("{}.scale", name.strip_suffix(".weight").unwrap_or(name));
+            if self.model.tensor(&scale).is_some() {
+                let name = name.to_owned();
+                return Err(DescriptionFault::WeightScale { name, scale });
+            }
+        }
         // A file's shape has the contiguous axis first.
         let dims: Vec<Dim> = tensor
             .shape

@@ -299,9 +299,9 @@ unsafe fn step(
     };
     let status = match &fault {
         DescriptionFault::MissingWeight { .. } => GUILD_STATUS_ERR_NOT_FOUND,
-        DescriptionFault::WeightFormat { .. } | DescriptionFault::UnknownOperation { .. } => {
-            GUILD_STATUS_ERR_UNSUPPORTED
-        }
+        DescriptionFault::WeightFormat { .. }
+        | DescriptionFault::WeightScale { .. }
+        | DescriptionFault::UnknownOperation { .. } => GUILD_STATUS_ERR_UNSUPPORTED,
         _ => GUILD_STATUS_ERR_INVALID,
     };
     // SAFETY: the caller promises null or a writable buffer.

@@ -75,7 +75,7 @@ fn metadata_and_tensors_reach_the_runner() {
         assert_eq!((wide.rank, &wide.shape[..2]), (2, &[4, 8][..]));
         assert_eq!((wide.format, wide.byte_len), (GUILD_FORMAT_F32, 128));
         assert_eq!(script.tensor_at(3)?.byte_len, 128);
-        assert_eq!(script.tensor_at(5).err(), Some(GUILD_STATUS_ERR_NOT_FOUND));
+        assert_eq!(script.tensor_at(8).err(), Some(GUILD_STATUS_ERR_NOT_FOUND));
         whole(script)
     }
     outcome(vec![TestPlugin::new(script)]).unwrap();
@@ -185,8 +185,19 @@ fn an_optional_weight_may_be_missing() {
 #[test]
 fn a_weight_of_an_unknown_type_is_unsupported() {
     let script = |s: &Script| s.main().and_then(|()| s.weight("strange")).map(drop);
-    let fault = refused(script, &["\"strange\"", "IQ2_XXS"]);
+    let fault = refused(script, &["\"strange\"", "Q2_0"]);
     assert!(matches!(fault, DescriptionFault::WeightFormat { .. }));
+}
+
+#[test]
+fn a_weight_with_a_scale_of_its_own_is_unsupported() {
+    let script = |s: &Script| {
+        s.main()?;
+        s.weight("alone.weight")?;
+        s.weight("scaled.weight").map(drop)
+    };
+    let fault = refused(script, &["\"scaled.weight\"", "\"scaled.scale\""]);
+    assert!(matches!(fault, DescriptionFault::WeightScale { .. }));
 }
 
 #[test]

@@ -36,12 +36,16 @@ impl TestModel {
             .tensor("norm", &[4], 0, vec![0; 16])
             .tensor("half", &[4, 4], 1, vec![0; 32])
             .tensor("wide", &[8, 4], 0, vec![0; 128])
-            .tensor("strange", &[256], 16, vec![0; 66]);
+            .tensor("strange", &[256], 42, vec![0; 72])
+            .tensor("scaled.weight", &[64], 40, vec![0; 36])
+            .tensor("scaled.scale", &[1], 0, vec![0; 4])
+            .tensor("alone.weight", &[64], 40, vec![0; 36]);
         let gguf = parse(&writer.bytes()).expect("the test's file is whole");
-        let data = [bytes, vec![0; 16], vec![0; 32], vec![0; 128], vec![0; 84]];
+        let zeros = [16, 32, 128, 72, 36, 4, 36].map(|bytes| vec![0; bytes]);
+        let data = std::iter::once(bytes).chain(zeros);
         TestModel {
             gguf,
-            data: data.map(AlignedBytes::new).into(),
+            data: data.map(AlignedBytes::new).collect(),
         }
     }
 }

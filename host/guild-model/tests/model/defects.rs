@@ -348,9 +348,9 @@ fn places_are_checked() {
 #[test]
 fn an_unsupported_type_is_listed_and_refused_on_use() {
     let folder = tempfile::tempdir().expect("a folder");
-    for (ggml_type, type_name, byte_len) in [(16, "IQ2_XXS", Some(66)), (4711, "unknown", None)] {
+    for (ggml_type, type_name, byte_len) in [(42, "Q2_0", Some(72)), (4711, "unknown", None)] {
         let mut writer = Writer::sample();
-        writer.tensor("odd", &[256], ggml_type, vec![0; 66]);
+        writer.tensor("odd", &[256], ggml_type, vec![0; 72]);
         let path = folder.path().join("odd.gguf");
         std::fs::write(&path, writer.bytes()).expect("written");
         let file = GgufFile::open(&path).expect("it can be listed");

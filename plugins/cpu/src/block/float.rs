@@ -56,49 +56,44 @@ fn load_f32<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
 }
 
 /// What [`float_product`] takes: as [`super::Product`], without the tile.
-pub(super) type FloatArguments<'a> = (
-    &'a TileRows<'a>,
-    &'a Activations<'a>,
-    &'a [u32],
-    &'a mut [Line],
-);
+pub(super) type FloatArguments<'a> = (&'a TileRows<'a>, &'a Activations<'a>, usize, &'a mut [Line]);
 
 /// As [`super::Product`] says, for one format.
 #[inline(always)]
 pub(super) fn float_product<S: Isa, W: Float>(
     isa: S,
-    (weight, activations, list, out): FloatArguments<'_>,
+    (weight, activations, row, out): FloatArguments<'_>,
 ) {
-    let (fours, rest) = list.as_chunks::<4>();
-    for (i, list) in fours.iter().enumerate() {
+    let (fours, rest) = out.as_chunks_mut::<4>();
+    let alone = row + 4 * fours.len();
+    for (i, out) in fours.iter_mut().enumerate() {
         for first in (0..TILE_ROWS).step_by(4) {
-            let sums = dots::<S, W, 4, 4>(isa, weight, first, activations, list);
-            for (x, sums) in sums.as_chunks::<4>().0.iter().enumerate() {
-                out[4 * i + x].0[first..first + 4].copy_from_slice(sums);
+            let sums = dots::<S, W, 4, 4>(isa, weight, first, activations, row + 4 * i);
+            for (out, sums) in out.iter_mut().zip(sums.as_chunks::<4>().0) {
+                out.0[first..first + 4].copy_from_slice(sums);
             }
         }
     }
-    let done = 4 * fours.len();
-    for (list, out) in rest.iter().zip(&mut out[done..]) {
-        out.0 = dots::<S, W, 16, 1>(isa, weight, 0, activations, &[*list]);
+    for (i, out) in rest.iter_mut().enumerate() {
+        out.0 = dots::<S, W, 16, 1>(isa, weight, 0, activations, alone + i);
     }
 }
 
 /// Dots of `M` weight rows from `first` on with `X` rows of activations, `M * X == 16`: dot
-/// `x * M + m` is that of weight row `first + m` and row `list[x]`.
+/// `x * M + m` is that of weight row `first + m` and row `row + x`.
 #[inline(always)]
 fn dots<S: Isa, W: Float, const M: usize, const X: usize>(
     isa: S,
     weight: &TileRows<'_>,
     first: usize,
     activations: &Activations<'_>,
-    list: &[u32; X],
+    row: usize,
 ) -> [f32; 16] {
     let last = weight.bytes.len() / weight.row_bytes - 1;
     let mut sums = [isa.splat(0.0); 16];
     for step in 0..weight.elems.div_ceil(RECORD_ELEMS) {
         let elems = (weight.elems - step * RECORD_ELEMS).min(RECORD_ELEMS);
-        let x: [&FloatRecord; X] = list.map(|row| activations.plain(step, row as usize));
+        let x: [&FloatRecord; X] = core::array::from_fn(|x| activations.plain(step, row + x));
         let w: [&[u8]; M] = core::array::from_fn(|m| {
             let at = (first + m).min(last) * weight.row_bytes + step * RECORD_ELEMS * W::BYTES;
             &weight.bytes[at..][..elems * W::BYTES]

@@ -2,7 +2,7 @@
 
 use super::dot::Signed;
 use super::record::{Record, Rounding};
-use super::{Block, Tile, levels, small};
+use super::{Block, PlaneLayout, Planes, Tile, levels, small};
 use crate::isa::Isa;
 
 /// The format.
@@ -12,6 +12,7 @@ impl Block for Iq4Nl {
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 18;
+    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -22,7 +23,7 @@ impl Block for Iq4Nl {
         blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let levels = levels::table(isa);
+        let levels = levels::iq4(isa);
         let words = tile.words.as_chunks_mut::<8>().0;
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
@@ -33,13 +34,29 @@ impl Block for Iq4Nl {
     }
 
     #[inline(always)]
-    fn multiply<S: Isa, const R: usize>(
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        blocks: usize,
+        block: usize,
         records: [&Record; R],
+    ) -> [S::V; R] {
+        small::dots::<S, Signed, 8, R>(isa, tile, block, records)
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
+        small::plane::<S, 8>(tile, block, planes);
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        block: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply::<S, Signed, R>(isa, tile, blocks, records, sums, S::SIGNED_OFFSET);
+        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, S::SIGNED_OFFSET);
     }
 }

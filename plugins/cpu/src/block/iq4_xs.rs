@@ -2,10 +2,10 @@
 //! 6-bit scale each.
 
 use super::dot::Signed;
-use super::k_quants::{multiply_around, pair_scales};
+use super::k_quants::pair_scales;
 use super::record::{Record, Rounding};
 use super::small::unpack_nibbles;
-use super::{Block, Tile, levels};
+use super::{Block, PlaneLayout, Planes, Tile, k_quants, levels};
 use crate::isa::Isa;
 
 /// The format.
@@ -17,6 +17,7 @@ impl Block for Iq4Xs {
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 136;
+    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -28,7 +29,7 @@ impl Block for Iq4Xs {
         tile: &mut Tile<S>,
     ) {
         unpack_scales(isa, bytes, stride, offset, tile);
-        let levels = levels::table(isa);
+        let levels = levels::iq4(isa);
         for (s, words) in tile.words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let columns = isa.columns(bytes, stride, offset + NIBBLES_AT + 16 * s);
             *words = levels::look_up(isa, levels, unpack_nibbles(isa, columns));
@@ -36,14 +37,30 @@ impl Block for Iq4Xs {
     }
 
     #[inline(always)]
-    fn multiply<S: Isa, const R: usize>(
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        _blocks: usize,
+        _block: usize,
         records: [&Record; R],
+    ) -> [S::V; R] {
+        k_quants::dots::<S, Signed, 8, R>(isa, tile, records)
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
+        k_quants::split_products::<S, 8>(isa, tile, planes);
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _block: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        multiply_around::<S, Signed, 8, R>(isa, tile, records, sums, S::SIGNED_OFFSET);
+        k_quants::add_around::<S, 8, R>(isa, tile, records, integers, sums, S::SIGNED_OFFSET);
     }
 }
 

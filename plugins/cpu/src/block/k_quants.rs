@@ -1,8 +1,8 @@
 //! What the formats with 256 elements share: packed scales and minimums, and their product.
 
-use super::Tile;
-use super::dot::{Dot, Unsigned};
+use super::dot::Dot;
 use super::record::{Record, pair_of_16, pair_of_32, scale, word};
+use super::{Planes, Tile};
 use crate::isa::Isa;
 
 /// Unpacks the first 16 bytes of `ggml.q4_K` and `ggml.q5_K`: two F16 scales, then eight 6-bit scales
@@ -68,6 +68,12 @@ pub(super) fn unpack_pairs<S: Isa>(
     }
 }
 
+/// The word that starts in the middle of `low` and ends in the middle of `high`.
+#[inline(always)]
+pub(super) fn across<S: Isa>(isa: S, low: S::V, high: S::V) -> S::V {
+    isa.or(isa.shr::<16>(low), isa.shl::<16>(high))
+}
+
 /// Makes the factors of the activations' sums from `COUNT` scales that are there.
 #[inline(always)]
 pub(super) fn pair_scales<S: Isa, const COUNT: usize>(isa: S, tile: &mut Tile<S>) {
@@ -79,15 +85,22 @@ pub(super) fn pair_scales<S: Isa, const COUNT: usize>(isa: S, tile: &mut Tile<S>
     }
 }
 
+/// Scales of 1 for eight sub-blocks, for formats with one scale a block.
+#[inline(always)]
+pub(super) fn unit_scales<S: Isa>(isa: S, tile: &mut Tile<S>) {
+    tile.scales[..8].fill(isa.splat_i32(1));
+    pair_scales::<S, 8>(isa, tile);
+}
+
 /// Adds one block whose sub-blocks of `4 * WORDS` elements have a scale and a minimum each.
 #[inline(always)]
-pub(super) fn multiply_with_minimums<S: Isa, const WORDS: usize, const R: usize>(
+pub(super) fn add_with_minimums<S: Isa, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     records: [&Record; R],
+    integers: [S::V; R],
     sums: &mut [S::F; R],
 ) {
-    let integers = sub_blocks::<S, Unsigned, WORDS, R>(isa, tile, records);
     let minimums = weighted_sums::<S, WORDS, R>(isa, tile, records);
     for r in 0..R {
         let da = isa.splat(scale(records[r]));
@@ -101,14 +114,14 @@ pub(super) fn multiply_with_minimums<S: Isa, const WORDS: usize, const R: usize>
 /// `bias` above its value: `bias * scale * sum of activations` is taken off. No format's integers
 /// reach 2^29 on the way.
 #[inline(always)]
-pub(super) fn multiply_around<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+pub(super) fn add_around<S: Isa, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     records: [&Record; R],
+    mut integers: [S::V; R],
     sums: &mut [S::F; R],
     bias: i32,
 ) {
-    let mut integers = sub_blocks::<S, D, WORDS, R>(isa, tile, records);
     if bias != 0 {
         let offsets = weighted_sums::<S, WORDS, R>(isa, tile, records);
         for r in 0..R {
@@ -122,9 +135,74 @@ pub(super) fn multiply_around<S: Isa, D: Dot, const WORDS: usize, const R: usize
     }
 }
 
+/// Two planes: the words times the lower three bits of their scale, and times the rest. Words are at
+/// most 31 and scales at most 63, so that every product is a byte, and two bytes can be multiplied as
+/// one i16 without a carry.
+#[inline(always)]
+pub(super) fn split_scales<S: Isa, const WORDS: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    planes: &mut Planes<S>,
+) {
+    let three = isa.splat_i32(7);
+    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
+        let scale = tile.scales[s];
+        let low = twice(isa, isa.and(scale, three));
+        let high = twice(isa, isa.shr::<3>(scale));
+        for (t, words) in words.iter().enumerate() {
+            planes[0][WORDS * s + t] = isa.mul_i16(*words, low);
+            planes[1][WORDS * s + t] = isa.mul_i16(*words, high);
+        }
+    }
+}
+
+/// One plane: the words times their scale, where no product exceeds a byte.
+#[inline(always)]
+pub(super) fn scale_words<S: Isa, const WORDS: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    planes: &mut Planes<S>,
+) {
+    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
+        let scale = twice(isa, tile.scales[s]);
+        for (t, words) in words.iter().enumerate() {
+            planes[0][WORDS * s + t] = isa.mul_i16(*words, scale);
+        }
+    }
+}
+
+/// Two planes: the lower seven bits of words times scale, and the rest with its sign. Words are unsigned
+/// bytes, scales signed ones.
+#[inline(always)]
+pub(super) fn split_products<S: Isa, const WORDS: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    planes: &mut Planes<S>,
+) {
+    let byte = isa.splat_i32(0x00ff_00ff);
+    let seven = isa.splat_i32(0x007f_007f);
+    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
+        let scale = twice(isa, isa.and(tile.scales[s], isa.splat_i32(0xffff)));
+        for (t, words) in words.iter().enumerate() {
+            let even = isa.mul_i16(isa.and(*words, byte), scale);
+            let odd = isa.mul_i16(isa.and(isa.shr::<8>(*words), byte), scale);
+            let low = isa.or(isa.and(even, seven), isa.shl::<8>(isa.and(odd, seven)));
+            let rest = |products| isa.and(isa.sar_i16::<7>(products), byte);
+            planes[0][WORDS * s + t] = low;
+            planes[1][WORDS * s + t] = isa.or(rest(even), isa.shl::<8>(rest(odd)));
+        }
+    }
+}
+
+/// The low half of each word in both halves; the high half is zero.
+#[inline(always)]
+fn twice<S: Isa>(isa: S, scale: S::V) -> S::V {
+    isa.or(scale, isa.shl::<16>(scale))
+}
+
 /// `sum of scale * (words . activations)` over all sub-blocks of `4 * WORDS` elements.
 #[inline(always)]
-fn sub_blocks<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+pub(super) fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     records: [&Record; R],

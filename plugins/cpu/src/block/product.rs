@@ -2,8 +2,18 @@
 //! all quantised formats.
 
 use super::float::{Bf16, F16, F32, Float, FloatArguments, float_product};
+use super::iq1_m::Iq1M;
+use super::iq1_s::Iq1S;
+use super::iq2_s::Iq2S;
+use super::iq2_xs::Iq2Xs;
+use super::iq2_xxs::Iq2Xxs;
+use super::iq3_s::Iq3S;
+use super::iq3_xxs::Iq3Xxs;
 use super::iq4_nl::Iq4Nl;
 use super::iq4_xs::Iq4Xs;
+use super::mxfp4::Mxfp4;
+use super::nvfp4::Nvfp4;
+use super::q1_0::Q1_0;
 use super::q2_k::Q2K;
 use super::q3_k::Q3K;
 use super::q4_0::Q4_0;
@@ -15,14 +25,19 @@ use super::q5_k::Q5K;
 use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
 use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
+use super::tiled::{TILED_ROWS_MIN, Tiled};
+use super::tq1_0::Tq1_0;
+use super::tq2_0::Tq2_0;
 use super::{Block, Tile};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
 use guild_sdk::abi::abi::{
-    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ4_NL,
-    GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K, GUILD_FORMAT_Q4_0,
+    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ1_M, GUILD_FORMAT_IQ1_S,
+    GUILD_FORMAT_IQ2_S, GUILD_FORMAT_IQ2_XS, GUILD_FORMAT_IQ2_XXS, GUILD_FORMAT_IQ3_S,
+    GUILD_FORMAT_IQ3_XXS, GUILD_FORMAT_IQ4_NL, GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_MXFP4,
+    GUILD_FORMAT_NVFP4, GUILD_FORMAT_Q1_0, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q3_K, GUILD_FORMAT_Q4_0,
     GUILD_FORMAT_Q4_1, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q5_0, GUILD_FORMAT_Q5_1, GUILD_FORMAT_Q5_K,
-    GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0, GUILD_FORMAT_TQ1_0, GUILD_FORMAT_TQ2_0,
 };
 
 /// Weight rows of one tile.
@@ -54,10 +69,10 @@ pub struct TileRows<'a> {
     pub elems: usize,
 }
 
-/// Writes to `out[i]` the products of the tile's rows with row `list[i]` of the activations, which
+/// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
 /// have the format's rounding. Lanes beyond the tile's rows hold garbage.
 pub type Product<S> =
-    fn(S, &mut Tile<S>, &TileRows<'_>, &Activations<'_>, list: &[u32], out: &mut [Line]);
+    fn(S, &mut Tile<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
 
 /// How a weight format's activations are rounded, and its product.
 pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
@@ -83,6 +98,18 @@ pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
         GUILD_FORMAT_Q6_K => quantised::<S, Q6K>(),
         GUILD_FORMAT_IQ4_NL => quantised::<S, Iq4Nl>(),
         GUILD_FORMAT_IQ4_XS => quantised::<S, Iq4Xs>(),
+        GUILD_FORMAT_IQ2_XXS => quantised::<S, Iq2Xxs>(),
+        GUILD_FORMAT_IQ2_XS => quantised::<S, Iq2Xs>(),
+        GUILD_FORMAT_IQ2_S => quantised::<S, Iq2S>(),
+        GUILD_FORMAT_IQ3_XXS => quantised::<S, Iq3Xxs>(),
+        GUILD_FORMAT_IQ3_S => quantised::<S, Iq3S>(),
+        GUILD_FORMAT_IQ1_S => quantised::<S, Iq1S>(),
+        GUILD_FORMAT_IQ1_M => quantised::<S, Iq1M>(),
+        GUILD_FORMAT_TQ1_0 => quantised::<S, Tq1_0>(),
+        GUILD_FORMAT_TQ2_0 => quantised::<S, Tq2_0>(),
+        GUILD_FORMAT_MXFP4 => quantised::<S, Mxfp4>(),
+        GUILD_FORMAT_NVFP4 => quantised::<S, Nvfp4>(),
+        GUILD_FORMAT_Q1_0 => quantised::<S, Q1_0>(),
         _ => None,
     }
 }
@@ -107,10 +134,10 @@ fn run_float<S: Isa, W: Float>(
     _tile: &mut Tile<S>,
     weight: &TileRows<'_>,
     activations: &Activations<'_>,
-    list: &[u32],
+    first: usize,
     out: &mut [Line],
 ) {
-    isa.vectorize::<Plain<W>, _>((weight, activations, list, out));
+    isa.vectorize::<Plain<W>, _>((weight, activations, first, out));
 }
 
 fn run_quantised<S: Isa, B: Block>(
@@ -118,10 +145,10 @@ fn run_quantised<S: Isa, B: Block>(
     tile: &mut Tile<S>,
     weight: &TileRows<'_>,
     activations: &Activations<'_>,
-    list: &[u32],
+    first: usize,
     out: &mut [Line],
 ) {
-    let arguments = (tile, weight, activations, list, out);
+    let arguments = (tile, weight, activations, first, out);
     isa.vectorize::<Quantised<B>, _>(arguments);
 }
 
@@ -129,21 +156,21 @@ type QuantisedArguments<'a, S> = (
     &'a mut Tile<S>,
     &'a TileRows<'a>,
     &'a Activations<'a>,
-    &'a [u32],
+    usize,
     &'a mut [Line],
 );
 
 #[inline(always)]
 fn quantised_product<S: Isa, B: Block>(
     isa: S,
-    (tile, weight, activations, list, out): QuantisedArguments<'_, S>,
+    (tile, weight, activations, first, out): QuantisedArguments<'_, S>,
 ) {
-    let out = &mut out[..list.len()];
     out.fill(Line::ZERO);
     let blocks_per_step = RECORD_ELEMS / B::BLOCK_ELEMS;
     let blocks = weight.elems / B::BLOCK_ELEMS;
     let steps = blocks.div_ceil(blocks_per_step);
     let whole = weight.bytes.len() == TILE_ROWS * weight.row_bytes;
+    let tiled = (S::TILES && out.len() >= TILED_ROWS_MIN).then(|| Tiled::<S>::open::<B>(isa));
     for step in 0..steps {
         let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
         let offset = step * blocks_per_step * B::BLOCK_BYTES;
@@ -152,17 +179,33 @@ fn quantised_product<S: Isa, B: Block>(
         } else {
             unpack_part::<S, B>(isa, weight, offset, in_step, tile);
         }
-        let records = activations.step(step);
-        let mut done = 0;
-        if S::ROWS_AT_ONCE >= 8 {
-            done = rows::<S, B, 8>(isa, tile, in_step, records, list, out, done);
-            done = rows::<S, B, 4>(isa, tile, in_step, records, list, out, done);
+        if let Some(tiled) = &tiled {
+            tiled.step::<B>(tile, in_step, activations.from(step, first), out);
+        } else {
+            let records = &activations.step(step)[first..];
+            vector_step::<S, B>(isa, tile, in_step, records, out);
         }
-        if S::ROWS_AT_ONCE >= 2 {
-            done = rows::<S, B, 2>(isa, tile, in_step, records, list, out, done);
-        }
-        rows::<S, B, 1>(isa, tile, in_step, records, list, out, done);
     }
+}
+
+/// Adds one step to all outputs by vector dots.
+#[inline(always)]
+fn vector_step<S: Isa, B: Block>(
+    isa: S,
+    tile: &Tile<S>,
+    blocks: usize,
+    records: &[Record],
+    out: &mut [Line],
+) {
+    let mut done = 0;
+    if S::ROWS_AT_ONCE >= 8 {
+        done = rows::<S, B, 8>(isa, tile, blocks, records, out, done);
+        done = rows::<S, B, 4>(isa, tile, blocks, records, out, done);
+    }
+    if S::ROWS_AT_ONCE >= 2 {
+        done = rows::<S, B, 2>(isa, tile, blocks, records, out, done);
+    }
+    rows::<S, B, 1>(isa, tile, blocks, records, out, done);
 }
 
 /// Multiplies rows `done..` in groups of `R`; gives how many are done then.
@@ -172,24 +215,46 @@ fn rows<S: Isa, B: Block, const R: usize>(
     tile: &Tile<S>,
     blocks: usize,
     records: &[Record],
-    list: &[u32],
     out: &mut [Line],
     done: usize,
 ) -> usize {
-    let lists = list[done..].as_chunks::<R>().0;
+    let records = records[done..].as_chunks::<R>().0;
     let outs = out[done..].as_chunks_mut::<R>().0;
-    for (list, out) in lists.iter().zip(outs) {
-        let records: [&Record; R] = list.map(|row| &records[row as usize]);
-        let mut sums = [isa.splat(0.0); R];
-        for (sum, out) in sums.iter_mut().zip(&*out) {
-            *sum = isa.load(&out.0);
+    let groups = outs.len();
+    for (records, out) in records.iter().zip(outs) {
+        let records = records.each_ref();
+        let mut sums = load_sums(isa, out);
+        for part in 0..parts::<B>(blocks) {
+            let integers = B::dots(isa, tile, part, records);
+            B::add(isa, tile, part, records, integers, &mut sums);
         }
-        B::multiply(isa, tile, blocks, records, &mut sums);
-        for (out, sum) in out.iter_mut().zip(sums) {
-            isa.store(&mut out.0, sum);
-        }
+        store_sums(isa, out, sums);
     }
-    done + R * lists.len()
+    done + R * groups
+}
+
+/// Parts of a step's blocks.
+#[inline(always)]
+pub(super) fn parts<B: Block>(blocks: usize) -> usize {
+    (blocks * (B::BLOCK_ELEMS / B::PART_ELEMS)).min(RECORD_ELEMS / B::PART_ELEMS)
+}
+
+/// The outputs of `R` rows.
+#[inline(always)]
+pub(super) fn load_sums<S: Isa, const R: usize>(isa: S, out: &[Line; R]) -> [S::F; R] {
+    let mut sums = [isa.splat(0.0); R];
+    for (sum, out) in sums.iter_mut().zip(out) {
+        *sum = isa.load(&out.0);
+    }
+    sums
+}
+
+/// Writes the outputs of `R` rows.
+#[inline(always)]
+pub(super) fn store_sums<S: Isa, const R: usize>(isa: S, out: &mut [Line; R], sums: [S::F; R]) {
+    for (out, sum) in out.iter_mut().zip(sums) {
+        isa.store(&mut out.0, sum);
+    }
 }
 
 /// Unpacks fewer than sixteen rows; the missing ones are zero bytes, whose products nobody reads.

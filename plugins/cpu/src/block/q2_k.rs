@@ -1,8 +1,9 @@
 //! `ggml.q2_K`: 256 elements of 2 bits, sixteen sub-blocks of 16 with a scale and a minimum each.
 
-use super::k_quants::{multiply_with_minimums, unpack_pairs};
+use super::dot::Unsigned;
+use super::k_quants::unpack_pairs;
 use super::record::{Record, Rounding};
-use super::{Block, Tile};
+use super::{Block, PlaneLayout, Planes, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -16,6 +17,7 @@ impl Block for Q2K {
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 84;
+    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -43,13 +45,29 @@ impl Block for Q2K {
     }
 
     #[inline(always)]
-    fn multiply<S: Isa, const R: usize>(
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        _blocks: usize,
+        _block: usize,
         records: [&Record; R],
+    ) -> [S::V; R] {
+        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
+        k_quants::scale_words::<S, 4>(isa, tile, planes);
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _block: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        multiply_with_minimums::<S, 4, R>(isa, tile, records, sums);
+        k_quants::add_with_minimums::<S, 4, R>(isa, tile, records, integers, sums);
     }
 }

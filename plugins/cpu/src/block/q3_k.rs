@@ -3,9 +3,9 @@
 //! Elements are multiplied as 0..=7; `4 * scale * sum of activations` is taken off the block's sum.
 
 use super::dot::Unsigned;
-use super::k_quants::{multiply_around, pair_scales, unpack_pairs};
+use super::k_quants::{across, pair_scales, unpack_pairs};
 use super::record::{Record, Rounding};
-use super::{Block, Tile};
+use super::{Block, PlaneLayout, Planes, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -19,6 +19,7 @@ impl Block for Q3K {
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 110;
+    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -47,14 +48,30 @@ impl Block for Q3K {
     }
 
     #[inline(always)]
-    fn multiply<S: Isa, const R: usize>(
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        _blocks: usize,
+        _block: usize,
         records: [&Record; R],
+    ) -> [S::V; R] {
+        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
+        k_quants::split_products::<S, 4>(isa, tile, planes);
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _block: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        multiply_around::<S, Unsigned, 4, R>(isa, tile, records, sums, 4);
+        k_quants::add_around::<S, 4, R>(isa, tile, records, integers, sums, 4);
     }
 }
 
@@ -84,10 +101,4 @@ fn unpack_scales<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize, til
         scales[3] = isa.sub_i32(isa.shr::<24>(word), middle);
     }
     pair_scales::<S, 16>(isa, tile);
-}
-
-/// The word that starts in the middle of `low` and ends in the middle of `high`.
-#[inline(always)]
-fn across<S: Isa>(isa: S, low: S::V, high: S::V) -> S::V {
-    isa.or(isa.shr::<16>(low), isa.shl::<16>(high))
 }

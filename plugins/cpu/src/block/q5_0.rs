@@ -2,7 +2,7 @@
 
 use super::dot::Unsigned;
 use super::record::{Record, Rounding};
-use super::{Block, Tile, small};
+use super::{Block, PlaneLayout, Planes, Tile, small};
 use crate::isa::Isa;
 
 /// The format.
@@ -12,6 +12,7 @@ impl Block for Q5_0 {
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 22;
+    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -35,13 +36,29 @@ impl Block for Q5_0 {
     }
 
     #[inline(always)]
-    fn multiply<S: Isa, const R: usize>(
+    fn dots<S: Isa, const R: usize>(
         isa: S,
         tile: &Tile<S>,
-        blocks: usize,
+        block: usize,
         records: [&Record; R],
+    ) -> [S::V; R] {
+        small::dots::<S, Unsigned, 8, R>(isa, tile, block, records)
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
+        small::plane::<S, 8>(tile, block, planes);
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        block: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
         sums: &mut [S::F; R],
     ) {
-        small::multiply::<S, Unsigned, R>(isa, tile, blocks, records, sums, 16);
+        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, 16);
     }
 }

@@ -9,9 +9,9 @@
 //! |---|---|---|
 //! | 0..256 | integers | integers |
 //! | 256..288 | sums of each 16, i16 | scale of each 32, f32 |
-//! | 288..320 | sums of each 32, i16; scale, f32 at 304 | sum of each 32, i32 |
+//! | 288..320 | sums of each 32, i16; scale, f32 at 304 | for each 32, the sum and that of its first 16, i16 |
 //!
-//! The i16 sums stand in the order 0, 2, 1, 3 within each four, as the pairs of factors do that
+//! The sums of `q8_256` stand in the order 0, 2, 1, 3 within each four, as the pairs of factors do that
 //! `k_quants` splits off the packed bytes.
 
 use crate::isa::{Isa, LANES, vectorized};
@@ -68,6 +68,32 @@ pub struct Activations<'a> {
 }
 
 impl<'a> Activations<'a> {
+    /// Copies some rows, so that they stand together: `into` holds the records `[steps][list]` afterwards.
+    ///
+    /// # Panics
+    /// When `into` is shorter, or there is no such row.
+    pub fn gather<'g>(
+        &self,
+        rounding: Rounding,
+        list: &[u32],
+        into: &'g mut [u8],
+    ) -> Activations<'g> {
+        let size = rounding.record_bytes();
+        let steps = self.records.len() / (self.rows * size);
+        let into = &mut into[..steps * list.len() * size];
+        let step_bytes = self.rows * size;
+        let froms = self.records.chunks_exact(step_bytes);
+        for (from, into) in froms.zip(into.chunks_exact_mut(list.len() * size)) {
+            for (row, record) in list.iter().zip(into.chunks_exact_mut(size)) {
+                record.copy_from_slice(&from[*row as usize * size..][..size]);
+            }
+        }
+        Activations {
+            rows: list.len(),
+            records: into,
+        }
+    }
+
     /// The rounded records of one step.
     ///
     /// # Panics
@@ -75,6 +101,15 @@ impl<'a> Activations<'a> {
     #[inline(always)]
     pub(super) fn step(&self, step: usize) -> &'a [Record] {
         &self.records.as_chunks().0[step * self.rows..][..self.rows]
+    }
+
+    /// The rounded records from one row of one step on, to the end of the last step.
+    ///
+    /// # Panics
+    /// When there is no such step or row.
+    #[inline(always)]
+    pub(super) fn from(&self, step: usize, row: usize) -> &'a [Record] {
+        &self.records.as_chunks().0[step * self.rows + row..]
     }
 
     /// One row's plain record of one step.
@@ -120,7 +155,24 @@ pub(super) fn small_scale(record: &Record, block: usize) -> f32 {
 /// The sum of block `block` of a `q8_32` record.
 #[inline(always)]
 pub(super) fn small_sum(record: &Record, block: usize) -> i32 {
-    word(record, SMALL_SUMS_AT + 4 * block)
+    half_word(record, SMALL_SUMS_AT + 4 * block)
+}
+
+/// The sum of half `half` of a `q8_32` record's blocks, counted through all blocks.
+#[inline(always)]
+pub(super) fn small_half_sum(record: &Record, half: usize) -> i32 {
+    let block = half / 2;
+    let first = half_word(record, SMALL_SUMS_AT + 4 * block + 2);
+    if half.is_multiple_of(2) {
+        first
+    } else {
+        small_sum(record, block) - first
+    }
+}
+
+#[inline(always)]
+fn half_word(record: &Record, at: usize) -> i32 {
+    i16::from_le_bytes([record[at], record[at + 1]]).into()
 }
 
 /// Writes up to 256 activations, whole blocks of the format; the rest of the record keeps old bytes.
@@ -154,11 +206,11 @@ fn round_large<S: Isa>(isa: S, x: &[f32], record: &mut Record) {
     assert!(x.len() == RECORD_ELEMS, "a whole block of 256");
     let scale = round_block(isa, x, &mut record[..RECORD_ELEMS]);
     let mut sums = [0i16; 16];
-    for (sum, q) in sums
+    for (total, q) in sums
         .iter_mut()
         .zip(record[..RECORD_ELEMS].as_chunks::<16>().0)
     {
-        *sum = q.iter().map(|&q| i16::from(q.cast_signed())).sum();
+        *total = sum(q);
     }
     for (i, sum) in sums.iter().enumerate() {
         let at = SUMS_16_AT + 2 * (i / 4 * 4 + PAIR_ORDER[i % 4]);
@@ -180,11 +232,18 @@ fn round_small<S: Isa>(isa: S, x: &[f32], record: &mut Record) {
     for (i, x) in x.as_chunks::<32>().0.iter().enumerate() {
         let q = &mut record[32 * i..][..32];
         let scale = round_block(isa, x, q);
-        let sum: i32 = q.iter().map(|&q| i32::from(q.cast_signed())).sum();
+        let (whole, first) = (sum(q), sum(&q[..16]));
         let (scale_at, sum_at) = (SMALL_SCALES_AT + 4 * i, SMALL_SUMS_AT + 4 * i);
         record[scale_at..scale_at + 4].copy_from_slice(&scale.to_le_bytes());
-        record[sum_at..sum_at + 4].copy_from_slice(&sum.to_le_bytes());
+        record[sum_at..sum_at + 2].copy_from_slice(&whole.to_le_bytes());
+        record[sum_at + 2..sum_at + 4].copy_from_slice(&first.to_le_bytes());
     }
+}
+
+/// The sum of at most 32 integers.
+#[inline(always)]
+fn sum(q: &[u8]) -> i16 {
+    q.iter().map(|&q| i16::from(q.cast_signed())).sum()
 }
 
 /// Rounds one block by rule 5 and gives its scale. `x` and `q` have whole vectors of one length.

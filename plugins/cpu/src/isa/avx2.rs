@@ -1,6 +1,6 @@
 //! AVX2 with FMA and F16C. A logical vector is two registers.
 
-use super::{Isa, LANES, Vectorized};
+use super::{Isa, LANES, Vectorized, index_mask};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -261,6 +261,10 @@ impl Isa for Avx2 {
         both!(_mm256_or_si256, a, b)
     }
     #[inline(always)]
+    fn xor(self, a: V, b: V) -> V {
+        both!(_mm256_xor_si256, a, b)
+    }
+    #[inline(always)]
     fn shl<const N: u32>(self, a: V) -> V {
         let count = have!(_mm_cvtsi32_si128(N.cast_signed()));
         have!([_mm256_sll_epi32(a[0], count), _mm256_sll_epi32(a[1], count)])
@@ -294,12 +298,28 @@ impl Isa for Avx2 {
         both!(_mm256_sub_epi32, a, b)
     }
     #[inline(always)]
+    fn mul_i16(self, a: V, b: V) -> V {
+        both!(_mm256_mullo_epi16, a, b)
+    }
+    #[inline(always)]
     fn mul_i32(self, a: V, b: V) -> V {
         both!(_mm256_mullo_epi32, a, b)
     }
     #[inline(always)]
     fn look_up(self, table: V, indices: V) -> V {
         both!(_mm256_shuffle_epi8, table, indices)
+    }
+    #[inline(always)]
+    fn gather<const N: usize>(self, table: &[u32; N], indices: V) -> V {
+        let indices = self.and(indices, self.splat_i32(const { index_mask::<N>() }));
+        let words = table.as_ptr().cast();
+        // SAFETY: the token as above; the mask leaves no index that isn't below `N`.
+        unsafe {
+            [
+                _mm256_i32gather_epi32::<4>(words, indices[0]),
+                _mm256_i32gather_epi32::<4>(words, indices[1]),
+            ]
+        }
     }
     #[inline(always)]
     fn dot_unsigned(self, sum: V, u: V, s: V) -> V {

@@ -1,21 +1,21 @@
-//! AVX-512 with F, BW, DQ and VL; `Avx512<true>` has VNNI besides and differs in the integer dots
-//! alone.
+//! AVX-512 with F, BW, DQ and VL. With `VNNI` the integer dots have instructions of their own, with `AMX` many
+//! rows of activations are multiplied in tiles; nothing else differs.
 
-use super::{Isa, LANES, Vectorized};
+use super::{Isa, LANES, TileDots, TileRegisters, TileSums, Vectorized, index_mask};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
 
-/// The token of AVX-512, with VNNI where `VNNI` is true.
+/// The token of AVX-512, with VNNI where `VNNI` is true and with AMX where `AMX` is.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512<const VNNI: bool>(());
+pub struct Avx512<const VNNI: bool, const AMX: bool>(());
 
-impl<const VNNI: bool> Avx512<VNNI> {
+impl<const VNNI: bool, const AMX: bool> Avx512<VNNI, AMX> {
     /// The token.
     ///
     /// # Safety
-    /// The processor has F, BW, DQ and VL (VNNI besides where `VNNI` is true), and the system saves
-    /// their registers.
+    /// The processor has F, BW, DQ and VL (VNNI besides where `VNNI` is true, AMX-TILE and AMX-INT8 where
+    /// `AMX` is), and the system saves their registers and has let this process use them.
     pub(crate) const unsafe fn new() -> Self {
         Avx512(())
     }
@@ -31,7 +31,7 @@ macro_rules! have {
     };
 }
 
-impl<const VNNI: bool> Lanes for Avx512<VNNI> {
+impl<const VNNI: bool, const AMX: bool> Lanes for Avx512<VNNI, AMX> {
     type F = __m512;
     type Mask = __mmask16;
 
@@ -98,10 +98,11 @@ impl<const VNNI: bool> Lanes for Avx512<VNNI> {
     }
 }
 
-impl<const VNNI: bool> Isa for Avx512<VNNI> {
+impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     type V = __m512i;
     const ROWS_AT_ONCE: usize = 8;
     const SIGNED_OFFSET: i32 = if VNNI { 128 } else { 0 };
+    const TILES: bool = AMX;
 
     fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output {
         if VNNI {
@@ -209,6 +210,10 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
         have!(_mm512_or_si512(a, b))
     }
     #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        have!(_mm512_xor_si512(a, b))
+    }
+    #[inline(always)]
     fn shl<const N: u32>(self, a: __m512i) -> __m512i {
         have!(_mm512_slli_epi32::<N>(a))
     }
@@ -237,12 +242,22 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
         have!(_mm512_sub_epi32(a, b))
     }
     #[inline(always)]
+    fn mul_i16(self, a: __m512i, b: __m512i) -> __m512i {
+        have!(_mm512_mullo_epi16(a, b))
+    }
+    #[inline(always)]
     fn mul_i32(self, a: __m512i, b: __m512i) -> __m512i {
         have!(_mm512_mullo_epi32(a, b))
     }
     #[inline(always)]
     fn look_up(self, table: __m512i, indices: __m512i) -> __m512i {
         have!(_mm512_shuffle_epi8(table, indices))
+    }
+    #[inline(always)]
+    fn gather<const N: usize>(self, table: &[u32; N], indices: __m512i) -> __m512i {
+        let indices = self.and(indices, self.splat_i32(const { index_mask::<N>() }));
+        // SAFETY: the token as above; the mask leaves no index that isn't below `N`.
+        unsafe { _mm512_i32gather_epi32::<4>(indices, table.as_ptr().cast()) }
     }
     #[inline(always)]
     fn dot_unsigned(self, sum: __m512i, u: __m512i, s: __m512i) -> __m512i {
@@ -284,6 +299,16 @@ impl<const VNNI: bool> Isa for Avx512<VNNI> {
         } else {
             have!(_mm512_add_epi32(sum, _mm512_madd_epi16(a, b)))
         }
+    }
+
+    fn open_tiles(self, words: usize) -> TileRegisters {
+        assert!(AMX, "this token is one without tiles");
+        // SAFETY: a token with `AMX` vouches for the instructions and the permission.
+        unsafe { TileRegisters::open(words) }
+    }
+    #[inline(always)]
+    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, __m512i>, out: &mut TileSums) {
+        tiles.dots(job, out);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The portable set: arrays and plain Rust. What the other sets are compared with.
 
-use super::{Isa, LANES, Vectorized};
+use super::{Isa, LANES, Vectorized, index_mask};
 use guild_numerics::convert::{bf16_to_f32, f16_to_f32, f32_to_f16};
 use guild_numerics::lanes::{Lanes, Scalar};
 use guild_numerics::reduce::lane_tree;
@@ -179,6 +179,10 @@ impl Isa for Portable {
         words(a, b, |a, b| a | b)
     }
     #[inline(always)]
+    fn xor(self, a: V, b: V) -> V {
+        words(a, b, |a, b| a ^ b)
+    }
+    #[inline(always)]
     fn shl<const N: u32>(self, a: V) -> V {
         a.map(|a| a << N)
     }
@@ -207,6 +211,13 @@ impl Isa for Portable {
         words(a, b, i32::wrapping_sub)
     }
     #[inline(always)]
+    fn mul_i16(self, a: V, b: V) -> V {
+        words(a, b, |a, b| {
+            let high = (a >> 16).wrapping_mul(b >> 16) << 16;
+            high | (a.wrapping_mul(b) & 0xffff)
+        })
+    }
+    #[inline(always)]
     fn mul_i32(self, a: V, b: V) -> V {
         words(a, b, i32::wrapping_mul)
     }
@@ -214,6 +225,11 @@ impl Isa for Portable {
     fn look_up(self, table: V, indices: V) -> V {
         let entry = |index: u8| table[usize::from(index / 4)].to_le_bytes()[usize::from(index % 4)];
         indices.map(|word| i32::from_le_bytes(word.to_le_bytes().map(entry)))
+    }
+    #[inline(always)]
+    fn gather<const N: usize>(self, table: &[u32; N], indices: V) -> V {
+        let mask = const { index_mask::<N>() };
+        indices.map(|index| table[(index & mask) as usize].cast_signed())
     }
     #[inline(always)]
     fn dot_unsigned(self, sum: V, u: V, s: V) -> V {

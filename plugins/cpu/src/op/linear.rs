@@ -145,14 +145,13 @@ impl<S: Isa> Band<'_, S> {
             let tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
             for from in (0..rows).step_by(CHUNK_ROWS) {
                 let len = (rows - from).min(CHUNK_ROWS);
-                let list: [u32; CHUNK_ROWS] = core::array::from_fn(|i| (from + i) as u32);
                 (self.product)(
                     self.isa,
                     &mut tile,
                     &tile_rows,
                     &self.activations,
-                    &list[..len],
-                    &mut lines,
+                    from,
+                    &mut lines[..len],
                 );
                 for (i, line) in lines[..len].iter().enumerate() {
                     emit(from + i, at, line);

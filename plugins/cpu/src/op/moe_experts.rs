@@ -32,6 +32,7 @@ struct MoeExperts<S: Isa> {
     shared: Option<Network<S>>,
     sizes: Sizes,
     forms: Forms,
+    hidden: usize,
     rows_max: usize,
 }
 
@@ -74,6 +75,7 @@ pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>
         shared,
         sizes,
         forms,
+        hidden: request.inputs[0].dim(),
         rows_max: request.inputs[0].shape[0],
     }))
 }
@@ -82,10 +84,11 @@ impl<S: Isa> Instance for MoeExperts<S> {
     fn scratch(&self, bounds: &Bounds) -> ScratchSlots {
         let rows = self.rows_max.max(bounds.max_rows);
         let call = self.forms.bytes(rows) + self.sizes.bytes(rows) + self.sizes.record_bytes(rows);
-        let worker = CHUNK_ROWS * RECORD_ELEMS * size_of::<f32>();
+        let inner = CHUNK_ROWS * RECORD_ELEMS * size_of::<f32>();
         ScratchSlots::NONE
             .call(call as u64, 64)
-            .call((worker * bounds.workers) as u64, 64)
+            .call((inner * bounds.workers) as u64, 64)
+            .call((self.gathered_bytes() * bounds.workers) as u64, 64)
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
@@ -131,11 +134,12 @@ impl<S: Isa> MoeExperts<S> {
         rounded: &super::activations::Rounded<'_>,
         records: &mut [u8],
     ) -> Result<(), Failure> {
-        let inner_scratch: Scratch<'_> = x.scratch(1)?;
+        let (inner, gathered): (Scratch<'_>, Scratch<'_>) = (x.scratch(1)?, x.scratch(2)?);
         let workers = x.par().workers();
-        let inner = inner_scratch.per_worker::<f32>(workers, CHUNK_ROWS * RECORD_ELEMS)?;
-        let parts = Ragged::new(records, pool.routing.bounds)?;
-        x.par().split((parts, inner), 1, |item, (records, inner)| {
+        let inner = inner.per_worker::<f32>(workers, CHUNK_ROWS * RECORD_ELEMS)?;
+        let gathered = gathered.per_worker::<u8>(workers, self.gathered_bytes())?;
+        let parts = (Ragged::new(records, pool.routing.bounds)?, inner, gathered);
+        x.par().split(parts, 1, |item, (records, inner, gathered)| {
             let (group, span) = pool.routing.item(item);
             let (network, _) = pool.group(group);
             let task = Inner {
@@ -147,8 +151,14 @@ impl<S: Isa> MoeExperts<S> {
                 span,
             };
             let (gate, up, up_first) = pool.gate_and_up(group);
-            task.run(&gate, &up, up_first, inner, records);
+            task.run(&gate, &up, up_first, (inner, gathered), records);
         })
+    }
+
+    /// Bytes in which a task gathers the input of up to [`CHUNK_ROWS`] rows.
+    fn gathered_bytes(&self) -> usize {
+        let of = |network: &Network<S>| CHUNK_ROWS * network.input_bytes(self.hidden);
+        of(&self.experts).max(self.shared.as_ref().map_or(0, of))
     }
 
     fn check(
@@ -243,12 +253,11 @@ impl<S: Isa> Pool<'_, S> {
                 let weight = tile_rows(&down, columns.start + at, len);
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
                     let first = chunk * CHUNK_ROWS;
-                    let list: [u32; CHUNK_ROWS] = core::array::from_fn(|i| (first + i) as u32);
-                    let list = &list[..rows.len()];
-                    (network.down.product)(isa, &mut tile, &weight, &activations, list, &mut lines);
+                    let lines = &mut lines[..rows.len()];
+                    (network.down.product)(isa, &mut tile, &weight, &activations, first, lines);
                     let factors = &tokens.weights[first..];
                     let part = at..at + len;
-                    isa.vectorize::<AddWeighted, _>((rows, &lines[..], factors, part, &mut *y));
+                    isa.vectorize::<AddWeighted, _>((rows, &*lines, factors, part, &mut *y));
                 }
             }
         }
@@ -272,7 +281,7 @@ impl<S: Isa> Inner<'_, S> {
         gate: &Weight<'_>,
         up: &Weight<'_>,
         up_first: usize,
-        inner: &mut [f32],
+        (inner, gathered): (&mut [f32], &mut [u8]),
         records: &mut [u8],
     ) {
         let Inner { isa, network, .. } = *self;
@@ -284,15 +293,17 @@ impl<S: Isa> Inner<'_, S> {
         let mut ups = [Line::ZERO; CHUNK_ROWS];
         let chunks = records.chunks_mut(CHUNK_ROWS * record_bytes);
         for (list, records) in self.tokens.rows.chunks(CHUNK_ROWS).zip(chunks) {
+            let (for_gate, for_up) = self.gather(list, gathered);
+            let (gates, ups) = (&mut gates[..list.len()], &mut ups[..list.len()]);
             for at in (0..width).step_by(TILE_ROWS) {
                 let len = (width - at).min(TILE_ROWS);
                 let gate = tile_rows(gate, first + at, len);
                 let up = tile_rows(up, up_first + first + at, len);
                 let product = network.gate.product;
-                product(isa, &mut tile, &gate, &self.gate_input, list, &mut gates);
+                product(isa, &mut tile, &gate, &for_gate, 0, gates);
                 let product = network.up.product;
-                product(isa, &mut tile, &up, &self.up_input, list, &mut ups);
-                let pairs = gates.iter().zip(&ups).take(list.len());
+                product(isa, &mut tile, &up, &for_up, 0, ups);
+                let pairs = gates.iter().zip(&*ups);
                 for ((gate, up), row) in pairs.zip(inner.chunks_exact_mut(RECORD_ELEMS)) {
                     isa.vectorize::<Swiglu, _>((gate, up, &mut row[at..]));
                 }
@@ -302,6 +313,25 @@ impl<S: Isa> Inner<'_, S> {
                 isa.vectorize::<WriteRecord, _>((network.down.rounding, &row[..width], record));
             }
         }
+    }
+}
+
+impl<S: Isa> Inner<'_, S> {
+    /// The input of some rows for gate and for up, each row by row without gaps.
+    fn gather<'g>(
+        &self,
+        list: &[u32],
+        gathered: &'g mut [u8],
+    ) -> (Activations<'g>, Activations<'g>) {
+        let (gate, up) = (self.network.gate.rounding, self.network.up.rounding);
+        if gate == up {
+            let both = self.gate_input.gather(gate, list, gathered);
+            return (both, both);
+        }
+        let half = gathered.len() / 2;
+        let (for_gate, for_up) = gathered.split_at_mut(half);
+        let for_gate = self.gate_input.gather(gate, list, for_gate);
+        (for_gate, self.up_input.gather(up, list, for_up))
     }
 }
 

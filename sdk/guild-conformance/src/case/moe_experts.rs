@@ -17,6 +17,8 @@ pub(super) fn cases() -> Vec<Case> {
         let (hidden, ff, shared) = match block {
             1 => (33, 17, 15),
             32 => (96, 64, 32),
+            64 => (192, 320, 64),
+            128 => (384, 128, 128),
             _ => (256, 512, 256),
         };
         let plain = Pool {

@@ -1,6 +1,7 @@
 //! A weight matrix in any format, and its exact dot with a row of activations (rules 2, 4 and 5).
 
 use guild_numerics::reduce;
+use guild_quant::registry::Quantised;
 use guild_quant::{Activation, ActivationFormat, BlockIntegers, Format, Q8_32, Q8_256};
 use guild_sdk::format;
 
@@ -71,25 +72,38 @@ impl<'a> Matrix<'a> {
                 .map(|row| reduce::dot(x, &self.decode(row)))
                 .collect();
         };
-        let activations: Vec<(f32, Vec<i8>)> = match quantised.activation {
+        let activations = match quantised.activation {
             Activation::Q8_32 => encode::<Q8_32>(x),
             Activation::Q8_256 => encode::<Q8_256>(x),
         };
         (0..self.rows())
-            .map(|row| {
-                let mut acc = 0.0f32;
-                let mut block = BlockIntegers::new();
-                let blocks = self.row(row).chunks_exact(self.format.block_bytes);
-                for (bytes, (da, q)) in blocks.zip(&activations) {
-                    (quantised.integers)(bytes, &mut block);
-                    acc = (block.isum(q) as f32).mul_add(block.d * da, acc);
-                    if block.has_min {
-                        acc = (-(block.msum(q) as f32)).mul_add(block.dmin * da, acc);
-                    }
-                }
-                acc
-            })
+            .map(|row| self.quantised_dot(row, &quantised, &activations))
             .collect()
+    }
+
+    /// Rule 4: the parts of the row's blocks, in order.
+    fn quantised_dot(
+        &self,
+        row: usize,
+        quantised: &Quantised,
+        activations: &[(f32, Vec<i8>)],
+    ) -> f32 {
+        let (mut acc, mut at) = (0.0f32, 0);
+        let mut part = BlockIntegers::new();
+        let length = quantised.activation.block_elems();
+        for block in self.row(row).chunks_exact(self.format.block_bytes) {
+            for number in 0..quantised.parts {
+                (quantised.integers)(block, number, &mut part);
+                let (da, q) = &activations[at / length];
+                let q = &q[at % length..][..part.elems];
+                acc = (part.isum(q) as f32).mul_add(part.d * da, acc);
+                if part.has_min {
+                    acc = (-(part.msum(q) as f32)).mul_add(part.dmin * da, acc);
+                }
+                at += part.elems;
+            }
+        }
+        acc
     }
 
     fn row(&self, row: usize) -> &'a [u8] {

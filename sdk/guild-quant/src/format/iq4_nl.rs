@@ -28,8 +28,8 @@ impl BlockFormat for Iq4Nl {
 impl QuantisedFormat for Iq4Nl {
     const ACTIVATION: Activation = Activation::Q8_32;
 
-    fn integers(block: &[u8], out: &mut BlockIntegers) {
-        sub_blocks::integers::<Self>(block, out);
+    fn integers(block: &[u8], part: usize, out: &mut BlockIntegers) {
+        sub_blocks::integers::<Self>(block, part, out);
     }
 }
 

@@ -7,7 +7,7 @@
 //! those of `ggml.iq4_nl`.
 
 use super::iq4_nl::IQ4_LEVELS;
-use super::sub_blocks::{self, SubBlocks, nibble_of_32};
+use super::sub_blocks::{self, SubBlocks, nibble, nibble_of_32};
 use super::{BlockFormat, BlockIntegers, QuantisedFormat};
 use crate::activation::Activation;
 
@@ -31,8 +31,8 @@ impl BlockFormat for Iq4Xs {
 impl QuantisedFormat for Iq4Xs {
     const ACTIVATION: Activation = Activation::Q8_256;
 
-    fn integers(block: &[u8], out: &mut BlockIntegers) {
-        sub_blocks::integers::<Self>(block, out);
+    fn integers(block: &[u8], part: usize, out: &mut BlockIntegers) {
+        sub_blocks::integers::<Self>(block, part, out);
     }
 }
 
@@ -41,7 +41,7 @@ impl SubBlocks for Iq4Xs {
     const D_AT: usize = 0;
 
     fn scale_min(block: &[u8], s: usize) -> (i16, i16) {
-        let low = (block[SCALES_AT + s / 2] >> (4 * (s % 2))) & 0x0f;
+        let low = nibble(&block[SCALES_AT..], s);
         let upper = (block[2 + s / 4] >> (2 * (s % 4))) & 3;
         (i16::from(low | (upper << 4)) - 32, 0)
     }

@@ -24,8 +24,8 @@ impl BlockFormat for Q5_1 {
 impl QuantisedFormat for Q5_1 {
     const ACTIVATION: Activation = Activation::Q8_32;
 
-    fn integers(block: &[u8], out: &mut BlockIntegers) {
-        sub_blocks::integers::<Self>(block, out);
+    fn integers(block: &[u8], part: usize, out: &mut BlockIntegers) {
+        sub_blocks::integers::<Self>(block, part, out);
     }
 }
 

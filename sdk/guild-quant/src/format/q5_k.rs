@@ -30,8 +30,8 @@ impl BlockFormat for Q5K {
 impl QuantisedFormat for Q5K {
     const ACTIVATION: Activation = Activation::Q8_256;
 
-    fn integers(block: &[u8], out: &mut BlockIntegers) {
-        sub_blocks::integers::<Self>(block, out);
+    fn integers(block: &[u8], part: usize, out: &mut BlockIntegers) {
+        sub_blocks::integers::<Self>(block, part, out);
     }
 }
 

@@ -29,8 +29,8 @@ impl BlockFormat for Q6K {
 impl QuantisedFormat for Q6K {
     const ACTIVATION: Activation = Activation::Q8_256;
 
-    fn integers(block: &[u8], out: &mut BlockIntegers) {
-        sub_blocks::integers::<Self>(block, out);
+    fn integers(block: &[u8], part: usize, out: &mut BlockIntegers) {
+        sub_blocks::integers::<Self>(block, part, out);
     }
 }
 

@@ -114,6 +114,18 @@ pub fn constants() {
     same_constant!(abi, GUILD_FORMAT_Q3_K);
     same_constant!(abi, GUILD_FORMAT_IQ4_NL);
     same_constant!(abi, GUILD_FORMAT_IQ4_XS);
+    same_constant!(abi, GUILD_FORMAT_IQ2_XXS);
+    same_constant!(abi, GUILD_FORMAT_IQ2_XS);
+    same_constant!(abi, GUILD_FORMAT_IQ2_S);
+    same_constant!(abi, GUILD_FORMAT_IQ3_XXS);
+    same_constant!(abi, GUILD_FORMAT_IQ3_S);
+    same_constant!(abi, GUILD_FORMAT_IQ1_S);
+    same_constant!(abi, GUILD_FORMAT_IQ1_M);
+    same_constant!(abi, GUILD_FORMAT_TQ1_0);
+    same_constant!(abi, GUILD_FORMAT_TQ2_0);
+    same_constant!(abi, GUILD_FORMAT_MXFP4);
+    same_constant!(abi, GUILD_FORMAT_NVFP4);
+    same_constant!(abi, GUILD_FORMAT_Q1_0);
     same_constant!(abi, GUILD_FORMAT_NAMED);
     same_constant!(abi, GUILD_PHASE_PREFILL);
     same_constant!(abi, GUILD_PHASE_DECODE);

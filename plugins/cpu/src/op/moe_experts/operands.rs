@@ -100,6 +100,18 @@ impl<S: Isa> Network<S> {
         forms.want(self.up.rounding);
     }
 
+    /// Bytes of one row's input of `hidden` elements, for gate and for up.
+    pub(super) fn input_bytes(&self, hidden: usize) -> usize {
+        let steps = hidden.div_ceil(RECORD_ELEMS);
+        let [gate, up] = [&self.gate, &self.up].map(|bound| bound.rounding.record_bytes());
+        if self.gate.rounding == self.up.rounding {
+            steps * gate
+        } else {
+            // Halves of one size.
+            2 * steps * gate.max(up)
+        }
+    }
+
     /// Sizes of the records between up and down.
     pub(super) fn inner(&self) -> InnerSizes {
         InnerSizes {
