@@ -4,7 +4,8 @@
 //! row (weights from memory, and from a cache) and for 512 rows, weight bytes and multiplications a second.
 
 use guild_plugin_cpu::block::{
-    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, TileRows, WriteRecord, product,
+    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, TileRows, Workspace, WriteRecord,
+    product,
 };
 use guild_plugin_cpu::detect::{Detected, IsaName};
 use guild_plugin_cpu::isa::{Isa, Portable};
@@ -114,12 +115,14 @@ fn multiply<S: Isa>(
 ) {
     let (rounding, product) = product::<S>(format).expect("a weight format has a product");
     let steps = ELEMS / RECORD_ELEMS;
-    let mut records = vec![0; steps * rows * rounding.record_bytes()];
+    let used = steps * rows * rounding.record_bytes();
+    let mut records = vec![0; rounding.buffer_bytes(steps * rows)];
     let x: Vec<f32> = (0..RECORD_ELEMS).map(|i| (i % 17) as f32 - 8.0).collect();
-    for record in records.chunks_exact_mut(rounding.record_bytes()) {
+    for record in records[..used].chunks_exact_mut(rounding.record_bytes()) {
         isa.vectorize::<WriteRecord, _>((rounding, &x[..], record));
     }
     let activations = Activations {
+        steps,
         rows,
         records: &records,
     };
@@ -128,7 +131,7 @@ fn multiply<S: Isa>(
         for part in weights.chunks(weights.len() / threads) {
             let activations = &activations;
             scope.spawn(move || {
-                let mut tile = Tile::new(isa);
+                let mut space = Workspace::new(isa);
                 let mut lines = [Line::ZERO; CHUNK_ROWS];
                 let tiles = (0..part.len()).step_by(tile_bytes);
                 for at in (0..turns).flat_map(|_| tiles.clone()) {
@@ -139,7 +142,7 @@ fn multiply<S: Isa>(
                     };
                     for first in (0..rows).step_by(CHUNK_ROWS) {
                         let lines = &mut lines[..(rows - first).min(CHUNK_ROWS)];
-                        product(isa, &mut tile, &tile_rows, activations, first, lines);
+                        product(isa, &mut space, &tile_rows, activations, first, lines);
                         std::hint::black_box(lines);
                     }
                 }

@@ -302,6 +302,10 @@ impl Isa for Avx2 {
         both!(_mm256_mullo_epi16, a, b)
     }
     #[inline(always)]
+    fn mul_high_i16(self, a: V, b: V) -> V {
+        both!(_mm256_mulhi_epi16, a, b)
+    }
+    #[inline(always)]
     fn mul_i32(self, a: V, b: V) -> V {
         both!(_mm256_mullo_epi32, a, b)
     }

@@ -35,7 +35,9 @@ impl Sizes {
     pub(super) fn record_bytes(&self, rows: usize) -> usize {
         let of = |entries: usize, inner: &InnerSizes| entries * inner.spans * inner.record_bytes;
         let shared = self.shared.as_ref().map_or(0, |inner| of(rows, inner));
-        (of(rows * self.top, &self.inner) + shared).next_multiple_of(64)
+        let of_shared = self.shared.map_or(0, |inner| inner.bytes_behind);
+        let behind = self.inner.bytes_behind.max(of_shared);
+        (of(rows * self.top, &self.inner) + shared + behind).next_multiple_of(64)
     }
 
     fn groups(&self) -> usize {
