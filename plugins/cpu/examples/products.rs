@@ -116,7 +116,10 @@ fn multiply<S: Isa>(
     let (rounding, product) = product::<S>(format).expect("a weight format has a product");
     let steps = ELEMS / RECORD_ELEMS;
     let used = steps * rows * rounding.record_bytes();
-    let mut records = vec![0; rounding.buffer_bytes(steps * rows)];
+    // As scratch is: at a cache line.
+    let mut buffer = vec![0; rounding.buffer_bytes(steps * rows) + 64];
+    let at = buffer.as_ptr().align_offset(64);
+    let records = &mut buffer[at..];
     let x: Vec<f32> = (0..RECORD_ELEMS).map(|i| (i % 17) as f32 - 8.0).collect();
     for record in records[..used].chunks_exact_mut(rounding.record_bytes()) {
         isa.vectorize::<WriteRecord, _>((rounding, &x[..], record));
@@ -124,7 +127,7 @@ fn multiply<S: Isa>(
     let activations = Activations {
         steps,
         rows,
-        records: &records,
+        records,
     };
     let tile_bytes = TILE_ROWS * row_bytes;
     std::thread::scope(|scope| {
