@@ -4,8 +4,8 @@
 //! row (weights from memory, and from a cache) and for 512 rows, weight bytes and multiplications a second.
 
 use guild_plugin_cpu::block::{
-    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, STRIPS_MAX, TILE_ROWS, TileRows, Workspace,
-    WriteRecord, product,
+    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, TileRows, Workspace, WriteRecord,
+    product,
 };
 use guild_plugin_cpu::detect::{Detected, IsaName};
 use guild_plugin_cpu::isa::{Isa, Portable};
@@ -70,10 +70,7 @@ fn run<S: Isa>(isa: S, threads: usize, wanted: Option<&str>) {
     for &format in WEIGHT_FORMATS.iter().filter(|format| wants(format)) {
         let storage = storage(format).expect("a weight format has a size");
         let row_bytes = storage.row_bytes(ELEMS).expect("whole blocks");
-        let stream_rows = STREAM_BYTES / row_bytes / (STRIPS_MAX * TILE_ROWS * threads)
-            * STRIPS_MAX
-            * TILE_ROWS
-            * threads;
+        let stream_rows = STREAM_BYTES / row_bytes / (TILE_ROWS * threads) * TILE_ROWS * threads;
         let mut state = 1u64;
         let weights: Vec<u8> = (0..stream_rows * row_bytes)
             .map(|_| {
@@ -128,14 +125,14 @@ fn multiply<S: Isa>(
         rows,
         records,
     };
-    let tile_bytes = STRIPS_MAX * TILE_ROWS * row_bytes;
+    let tile_bytes = TILE_ROWS * row_bytes;
     let start = Instant::now();
     std::thread::scope(|scope| {
         for part in weights.chunks(weights.len() / threads) {
             let activations = &activations;
             scope.spawn(move || {
                 let mut space = Workspace::new(isa);
-                let mut lines = [Line::ZERO; STRIPS_MAX * CHUNK_ROWS];
+                let mut lines = [Line::ZERO; CHUNK_ROWS];
                 let tiles = (0..part.len()).step_by(tile_bytes);
                 for at in (0..turns).flat_map(|_| tiles.clone()) {
                     let tile_rows = TileRows {
@@ -144,7 +141,7 @@ fn multiply<S: Isa>(
                         elems: ELEMS,
                     };
                     for first in (0..rows).step_by(CHUNK_ROWS) {
-                        let lines = &mut lines[..STRIPS_MAX * (rows - first).min(CHUNK_ROWS)];
+                        let lines = &mut lines[..(rows - first).min(CHUNK_ROWS)];
                         product(isa, &mut space, &tile_rows, activations, first, lines);
                         std::hint::black_box(lines);
                     }

@@ -54,7 +54,7 @@ mod tiled;
 mod tq1_0;
 mod tq2_0;
 
-pub use product::{CHUNK_ROWS, Line, Product, STRIPS_MAX, TILE_ROWS, TileRows, product};
+pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 
 use crate::isa::{Isa, PlaneLayout, vectorized};
@@ -96,8 +96,7 @@ type Planes<S> = [[<S as Isa>::V; 64]; 2];
 /// What a task needs for products: one step's weights and what is made of them.
 pub struct Workspace<S: Isa> {
     tile: Tile<S>,
-    /// Made by the first product with many rows.
-    tiled: Option<TiledSpace<S>>,
+    tiled: TiledSpace<S>,
 }
 
 impl<S: Isa> Workspace<S> {
@@ -110,7 +109,7 @@ impl<S: Isa> Workspace<S> {
     fn empty(isa: S, (): ()) -> Workspace<S> {
         Workspace {
             tile: Tile::empty(isa),
-            tiled: None,
+            tiled: TiledSpace::empty(isa),
         }
     }
 }

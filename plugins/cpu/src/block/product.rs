@@ -25,7 +25,7 @@ use super::q5_k::Q5K;
 use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
 use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
-use super::tiled::{TILED_ROWS_MIN, tiled_product};
+use super::tiled::{tiled_product, tiled_rows_min};
 use super::tq1_0::Tq1_0;
 use super::tq2_0::Tq2_0;
 use super::{Block, Parts, Tile, Workspace};
@@ -42,9 +42,6 @@ use guild_sdk::abi::abi::{
 
 /// Weight rows of one tile.
 pub const TILE_ROWS: usize = LANES;
-/// Strips of [`TILE_ROWS`] weight rows that one product takes at most: with many rows of activations, each is read
-/// once for all strips.
-pub const STRIPS_MAX: usize = 2;
 /// Rows of activations that one product takes at most: their sums stay in a near cache, and
 /// unpacking a tile costs little beside multiplying with so many.
 pub const CHUNK_ROWS: usize = 256;
@@ -61,7 +58,7 @@ impl Line {
     pub const ZERO: Line = Line([0.0; LANES]);
 }
 
-/// Weight rows without gaps: strips of sixteen, of which the last may have fewer.
+/// Up to sixteen weight rows without gaps.
 #[derive(Clone, Copy)]
 pub struct TileRows<'a> {
     /// Their bytes.
@@ -72,28 +69,10 @@ pub struct TileRows<'a> {
     pub elems: usize,
 }
 
-/// Writes to `out[strip * n + i]` the products of a strip's rows with row `first + i` of the `n` rows of activations,
-/// which have the format's rounding. Lanes beyond a strip's rows hold garbage.
+/// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
+/// have the format's rounding. Lanes beyond the tile's rows hold garbage.
 pub type Product<S> =
     fn(S, &mut Workspace<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
-
-impl<'a> TileRows<'a> {
-    /// Strips of sixteen rows, the last one perhaps of fewer.
-    #[must_use]
-    pub fn strips(&self) -> usize {
-        self.bytes.len().div_ceil(TILE_ROWS * self.row_bytes)
-    }
-
-    /// One strip's rows.
-    pub(super) fn strip(&self, strip: usize) -> TileRows<'a> {
-        let strip_bytes = TILE_ROWS * self.row_bytes;
-        let rest = &self.bytes[strip * strip_bytes..];
-        TileRows {
-            bytes: &rest[..rest.len().min(strip_bytes)],
-            ..*self
-        }
-    }
-}
 
 /// How a weight format's activations are rounded, and its product.
 pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
@@ -158,10 +137,7 @@ fn run_float<S: Isa, W: Float>(
     first: usize,
     out: &mut [Line],
 ) {
-    let rows = out.len() / weight.strips();
-    for (strip, out) in out.chunks_exact_mut(rows).enumerate() {
-        isa.vectorize::<Plain<W>, _>((&weight.strip(strip), activations, first, out));
-    }
+    isa.vectorize::<Plain<W>, _>((weight, activations, first, out));
 }
 
 fn run_quantised<S: Isa, B: Block>(
@@ -187,19 +163,15 @@ pub(super) type QuantisedArguments<'a, S> = (
 
 #[inline(always)]
 fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_, S>) {
-    let (space, weight, activations, first, out) = arguments;
-    let rows = out.len() / weight.strips();
-    if S::TILES && rows >= TILED_ROWS_MIN {
-        return tiled_product::<S, B>(isa, (space, weight, activations, first, out));
+    if S::TILES && arguments.4.len() >= tiled_rows_min::<B>() {
+        return tiled_product::<S, B>(isa, arguments);
     }
+    let (space, weight, activations, first, out) = arguments;
     out.fill(Line::ZERO);
-    for (strip, out) in out.chunks_exact_mut(rows).enumerate() {
-        let weight = weight.strip(strip);
-        for step in 0..steps::<B>(&weight) {
-            let blocks = unpack_step::<S, B>(isa, &weight, step, &mut space.tile);
-            let records = &activations.step(step)[first..];
-            vector_step::<S, B>(isa, &space.tile, blocks, records, out);
-        }
+    for step in 0..steps::<B>(weight) {
+        let blocks = unpack_step::<S, B>(isa, weight, step, &mut space.tile);
+        let records = &activations.step(step)[first..];
+        vector_step::<S, B>(isa, &space.tile, blocks, records, out);
     }
 }
 

@@ -202,12 +202,6 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         unsafe { columns(row(0), row(4), row(8), row(12), stride) }
     }
     #[inline(always)]
-    fn prefetch(self, bytes: &[u8]) {
-        for line in bytes.chunks(64) {
-            have!(_mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()));
-        }
-    }
-    #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
         have!(_mm512_and_si512(a, b))
     }
@@ -317,23 +311,8 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         unsafe { TileRegisters::open(words, rows) }
     }
     #[inline(always)]
-    fn tile_dots(
-        self,
-        tiles: &TileRegisters,
-        job: &TileDots<'_, __m512i>,
-        begin: bool,
-        out: Option<&mut [TileLine]>,
-    ) {
-        tiles.dots(job, begin, out);
-    }
-    #[inline(always)]
-    fn tile_part_dots(
-        self,
-        tiles: &TileRegisters,
-        job: &TileDots<'_, __m512i>,
-        out: &mut [TileLine],
-    ) {
-        tiles.part_dots(job, out);
+    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, __m512i>, out: &mut [TileLine]) {
+        tiles.dots(job, out);
     }
 }
 
