@@ -113,6 +113,12 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     }
 
     #[inline(always)]
+    fn prefetch<T>(self, value: &T) {
+        have!(_mm_prefetch::<_MM_HINT_T0>(
+            core::ptr::from_ref(value).cast()
+        ));
+    }
+    #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> __m512 {
         have!(_mm512_loadu_ps(x.as_ptr()))
     }
