@@ -85,6 +85,10 @@ impl<const VNNI: bool, const AMX: bool> Lanes for Avx512<VNNI, AMX> {
         })
     }
     #[inline(always)]
+    fn scale(self, a: __m512, n: __m512) -> __m512 {
+        have!(_mm512_scalef_ps(a, n))
+    }
+    #[inline(always)]
     fn greater(self, a: __m512, b: __m512) -> __mmask16 {
         have!(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b))
     }

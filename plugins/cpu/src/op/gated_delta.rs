@@ -262,7 +262,7 @@ impl Head<'_> {
         let mut ahead: Option<[S::F; C]> = None;
         for row in 0..sequence.rows {
             let at = sequence.first_row + row;
-            self.ask_for(isa, at + ROWS_AHEAD, first..end);
+            self.ask_for(isa, at + ROWS_AHEAD, first..end, y);
             let step = self.step(at);
             let read = match ahead.take() {
                 Some(read) => read,
@@ -300,13 +300,21 @@ impl Head<'_> {
         }
     }
 
-    /// Has the operands of a row come into a near cache, if there is such a row.
+    /// Has the operands of a row come into a near cache, if there is such a row. Its output too: stores
+    /// that wait for their line hold up the state's, which are many.
     #[inline(always)]
-    fn ask_for<S: Isa>(&self, isa: S, row: usize, columns: core::ops::Range<usize>) {
+    fn ask_for<S: Isa>(
+        &self,
+        isa: S,
+        row: usize,
+        columns: core::ops::Range<usize>,
+        y: &Tile<'_, f32>,
+    ) {
         if row < self.q.rows() {
             let step = self.step(row);
-            let v = &self.v.vector(row, self.index)[columns];
-            for part in [step.q, step.k, v] {
+            let v = &self.v.vector(row, self.index)[columns.clone()];
+            let y = &y.vector(row, self.index)[columns];
+            for part in [step.q, step.k, v, y] {
                 part.chunks(LANES).for_each(|line| isa.prefetch(&line[0]));
             }
         }

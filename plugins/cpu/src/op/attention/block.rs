@@ -242,10 +242,13 @@ fn dots_4_by_4<S: Isa>(
     let keys: [&[[f32; LANES]]; 4] = core::array::from_fn(|m| &keys[m * vectors..][..vectors]);
     let mut sums = [isa.splat(0.0); LANES];
     for c in 0..vectors {
-        let key: [S::F; 4] = core::array::from_fn(|m| isa.load(&keys[m][c]));
+        let mut values = [isa.splat(0.0); 4];
+        for (value, key) in values.iter_mut().zip(&keys) {
+            *value = isa.load(&key[c]);
+        }
         for (x, query) in queries.iter().enumerate() {
             let query = isa.load(&query[c]);
-            for (m, key) in key.iter().enumerate() {
+            for (m, key) in values.iter().enumerate() {
                 sums[4 * x + m] = isa.fma(query, *key, sums[4 * x + m]);
             }
         }
@@ -338,10 +341,13 @@ fn sum_queries<S: Isa, const X: usize>(
         // What all of them see, then what the later rows see besides.
         let common = target.queries.count(done);
         for (j, values) in panel[..common].iter().enumerate() {
-            let values: [S::F; PANEL] = core::array::from_fn(|c| isa.load(&values[c]));
+            let mut loaded = [isa.splat(0.0); PANEL];
+            for (loaded, value) in loaded.iter_mut().zip(values) {
+                *loaded = isa.load(value);
+            }
             for (weights, sums) in weights.iter().zip(&mut sums) {
                 let weight = isa.splat(weights[j % PAGE]);
-                for (value, sum) in values.iter().zip(sums) {
+                for (value, sum) in loaded.iter().zip(sums) {
                     *sum = isa.fma(weight, *value, *sum);
                 }
             }
