@@ -54,6 +54,7 @@ mod tiled;
 mod tq1_0;
 mod tq2_0;
 
+pub(crate) use float::{Bf16, F16, F32, Float};
 pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 

@@ -240,6 +240,12 @@ pub trait Isa: Lanes + Send + Sync + 'static {
         unreachable!("this instruction set has no tiles")
     }
 
+    /// Asks for the cache line of a value that is wanted soon; changes nothing.
+    #[inline(always)]
+    fn prefetch<T>(self, value: &T) {
+        let _ = value;
+    }
+
     /// The lanes as an array.
     #[inline(always)]
     fn array(self, x: Self::F) -> [f32; LANES] {

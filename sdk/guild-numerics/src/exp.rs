@@ -36,16 +36,6 @@ pub fn exp<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let overflow = lanes.greater(x, high);
     let underflow = lanes.greater(low, x);
     let nan = lanes.is_nan(x);
-    let zero = lanes.splat(0.0);
-    // Lanes whose result is replaced below compute with 0 so that `n` stays in range.
-    let outside = |value| {
-        let value = lanes.select(overflow, zero, value);
-        let value = lanes.select(underflow, zero, value);
-        lanes.select(nan, zero, value)
-    };
-    let n = outside(n);
-    let x = outside(x);
-
     let r = lanes.fma(n, lanes.splat(-LN2_HIGH), x);
     let r = lanes.fma(n, lanes.splat(-LN2_LOW), r);
     let mut p = lanes.splat(POLYNOMIAL[0]);
@@ -55,11 +45,10 @@ pub fn exp<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let y = lanes.fma(p, lanes.mul(r, r), r);
     let y = lanes.add(y, lanes.splat(1.0));
 
-    let half = lanes.round(lanes.mul(n, lanes.splat(0.5)));
-    let y = lanes.mul(y, lanes.exp2_integer(half));
-    let y = lanes.mul(y, lanes.exp2_integer(lanes.sub(n, half)));
+    // The lanes that are replaced had an `n` out of range, or NaN.
+    let y = lanes.scale(y, n);
     let y = lanes.select(overflow, lanes.splat(f32::INFINITY), y);
-    let y = lanes.select(underflow, zero, y);
+    let y = lanes.select(underflow, lanes.splat(0.0), y);
     lanes.select(nan, lanes.splat(CANONICAL_NAN_F32), y)
 }
 

@@ -30,7 +30,7 @@ pub trait Lanes: Copy {
     fn neg(self, a: Self::F) -> Self::F;
     /// `a` rounded to an integer, ties to even.
     fn round(self, a: Self::F) -> Self::F;
-    /// `2^a` for an integer `a` in `-126..=127`.
+    /// `2^a` for an integer `a` in `-126..=127`; anything for other values.
     fn exp2_integer(self, a: Self::F) -> Self::F;
     /// Where `a > b`; false where either is NaN.
     fn greater(self, a: Self::F, b: Self::F) -> Self::Mask;
@@ -38,6 +38,16 @@ pub trait Lanes: Copy {
     fn is_nan(self, a: Self::F) -> Self::Mask;
     /// `yes` where the mask is set, `no` elsewhere.
     fn select(self, mask: Self::Mask, yes: Self::F, no: Self::F) -> Self::F;
+
+    /// `a * 2^n`, rounded once, for `a` in `0.5..2` and an integer `n` in `-150..=128`; anything for
+    /// other values.
+    #[inline(always)]
+    fn scale(self, a: Self::F, n: Self::F) -> Self::F {
+        // In two steps, neither of which leaves the range of `exp2_integer`; the first is exact.
+        let half = self.round(self.mul(n, self.splat(0.5)));
+        let a = self.mul(a, self.exp2_integer(half));
+        self.mul(a, self.exp2_integer(self.sub(n, half)))
+    }
 }
 
 /// One lane in plain Rust: what every instruction set is compared with.
@@ -79,7 +89,7 @@ impl Lanes for Scalar {
         a.round_ties_even()
     }
     fn exp2_integer(self, a: f32) -> f32 {
-        f32::from_bits(((a as i32 + 127) as u32) << 23)
+        f32::from_bits((a as i32).wrapping_add(127).cast_unsigned() << 23)
     }
     fn greater(self, a: f32, b: f32) -> bool {
         a > b

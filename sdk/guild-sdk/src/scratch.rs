@@ -41,6 +41,15 @@ impl<'a> Scratch<'a> {
         Ok(front)
     }
 
+    /// The same memory for a shorter time.
+    pub fn reborrow(&mut self) -> Scratch<'_> {
+        Scratch {
+            data: self.data,
+            bytes: self.bytes,
+            memory: PhantomData,
+        }
+    }
+
     /// The buffer's first `len` elements.
     ///
     /// # Errors

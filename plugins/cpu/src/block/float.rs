@@ -7,7 +7,7 @@ use super::record::{Activations, FloatRecord, RECORD_ELEMS};
 use crate::isa::{Isa, LANES};
 
 /// A format whose elements stand alone.
-pub(super) trait Float {
+pub(crate) trait Float {
     /// Bytes of an element.
     const BYTES: usize;
     /// Sixteen elements, widened.
@@ -17,11 +17,11 @@ pub(super) trait Float {
 }
 
 /// IEEE binary32.
-pub(super) struct F32;
+pub(crate) struct F32;
 /// IEEE binary16.
-pub(super) struct F16;
+pub(crate) struct F16;
 /// bfloat16.
-pub(super) struct Bf16;
+pub(crate) struct Bf16;
 
 impl Float for F32 {
     const BYTES: usize = 4;

@@ -119,6 +119,12 @@ impl Isa for Avx2 {
     }
 
     #[inline(always)]
+    fn prefetch<T>(self, value: &T) {
+        have!(_mm_prefetch::<_MM_HINT_T0>(
+            core::ptr::from_ref(value).cast()
+        ));
+    }
+    #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> F {
         have!([
             _mm256_loadu_ps(x.as_ptr()),

@@ -85,6 +85,10 @@ impl<const VNNI: bool, const AMX: bool> Lanes for Avx512<VNNI, AMX> {
         })
     }
     #[inline(always)]
+    fn scale(self, a: __m512, n: __m512) -> __m512 {
+        have!(_mm512_scalef_ps(a, n))
+    }
+    #[inline(always)]
     fn greater(self, a: __m512, b: __m512) -> __mmask16 {
         have!(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b))
     }
@@ -112,6 +116,12 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         }
     }
 
+    #[inline(always)]
+    fn prefetch<T>(self, value: &T) {
+        have!(_mm_prefetch::<_MM_HINT_T0>(
+            core::ptr::from_ref(value).cast()
+        ));
+    }
     #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> __m512 {
         have!(_mm512_loadu_ps(x.as_ptr()))

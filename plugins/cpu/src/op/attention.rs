@@ -1,60 +1,49 @@
-//! `guild.core.attention@1`: causal grouped-query attention over a paged cache (rule 6). Parallel
-//! over rows and heads.
+//! `guild.core.attention@1`: causal grouped-query attention over a paged cache (rule 6).
+//!
+//! Many rows are cut into tiles: the queries of a tile and of one KV head go through the blocks of 256
+//! positions together, so that keys and values are widened once for all of them. Few rows are cut by
+//! blocks instead, so that a long context feeds all workers: each block's results go to scratch and are
+//! combined in ascending order afterwards. Both are the same arithmetic.
+//!
+//! | File | Holds |
+//! |---|---|
+//! | `cache` | elements of the cache, writing to it |
+//! | `block` | one block for a group of queries; combining blocks |
+
+mod block;
+mod cache;
 
 use super::{check_counts, check_f32};
 use crate::isa::{Isa, LANES, vectorized};
-use guild_numerics::exp::exp;
-use guild_numerics::lanes::Scalar;
+use block::{Block, Layout, Queries, Work, finish, merge};
+use cache::{Cache, CacheElement, WriteCache};
+use core::ops::Range;
 use guild_sdk::abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_PAGE_POSITIONS};
 use guild_sdk::abi::core_ops::guild_attention_params;
 use guild_sdk::{
-    Batch, Bounds, Element, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Sequence,
-    State, Tensor,
+    Batch, Bounds, Exec, Failure, Instance, Par, Refusal, Request, Scratch, ScratchSlots, Tensor,
+    TensorMut, Tile,
 };
 
 /// Positions of a page, and of a block of rule 6.
 const PAGE: usize = GUILD_PAGE_POSITIONS as usize;
-/// Vectors of value elements that are summed together.
-const VALUE_VECTORS: usize = 8;
+/// Queries of a tile of rows, about.
+const TILE_QUERIES: usize = 128;
+/// Rows of a tile at most, and of a call that is cut by blocks.
+const TILE_ROWS_MAX: usize = 32;
+const SPLIT_ROWS_MAX: usize = 8;
+/// Tasks that each worker gets at least where there are enough rows.
+const TASKS_PER_WORKER: usize = 4;
+/// Results of blocks that scratch has room for, a query each.
+const PARTIALS: usize = 1024;
 
 struct Attention<S> {
     isa: S,
     scale: f32,
     half: bool,
-}
-
-/// An element of the cache.
-trait CacheElement: Element {
-    /// The element of +0.
-    const ZERO: Self;
-    /// Sixteen elements, widened.
-    fn load<S: Isa>(isa: S, from: &[Self; LANES]) -> S::F;
-    /// Rounds sixteen values.
-    fn store<S: Isa>(isa: S, to: &mut [Self; LANES], x: S::F);
-}
-
-impl CacheElement for f32 {
-    const ZERO: f32 = 0.0;
-    #[inline(always)]
-    fn load<S: Isa>(isa: S, from: &[f32; LANES]) -> S::F {
-        isa.load(from)
-    }
-    #[inline(always)]
-    fn store<S: Isa>(isa: S, to: &mut [f32; LANES], x: S::F) {
-        isa.store(to, x);
-    }
-}
-
-impl CacheElement for u16 {
-    const ZERO: u16 = 0;
-    #[inline(always)]
-    fn load<S: Isa>(isa: S, from: &[u16; LANES]) -> S::F {
-        isa.widen_f16(from)
-    }
-    #[inline(always)]
-    fn store<S: Isa>(isa: S, to: &mut [u16; LANES], x: S::F) {
-        isa.narrow_f16(to, x);
-    }
+    heads: usize,
+    kv_heads: usize,
+    layout: Layout,
 }
 
 /// Whether the request keeps the contract.
@@ -102,16 +91,32 @@ pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
 /// Parameters are missing.
 pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
     let params: guild_attention_params = request.params()?;
+    let (q, k) = (&request.inputs[0], &request.inputs[1]);
+    let (heads, kv_heads) = (q.shape[1], k.shape[1]);
+    let group = (heads / kv_heads.max(1)).max(1);
     Ok(Box::new(Attention {
         isa,
         scale: params.scale,
         half: request.states[0].format == GUILD_FORMAT_F16,
+        heads,
+        kv_heads,
+        layout: Layout::new(q.dim(), tile_rows(group) * group),
     }))
 }
 
+/// Rows of the largest tile for groups of so many heads.
+fn tile_rows(group: usize) -> usize {
+    (TILE_QUERIES / group).clamp(SPLIT_ROWS_MAX, TILE_ROWS_MAX)
+}
+
 impl<S: Isa> Instance for Attention<S> {
-    fn scratch(&self, _bounds: &Bounds) -> ScratchSlots {
+    fn scratch(&self, bounds: &Bounds) -> ScratchSlots {
+        let work = self.layout.work() * bounds.workers.max(1);
+        let totals = SPLIT_ROWS_MAX * self.heads;
+        let split = (PARTIALS.max(totals) + totals) * self.layout.partial();
         ScratchSlots::NONE
+            .call((work * size_of::<f32>()) as u64, 64)
+            .call((split * size_of::<f32>()) as u64, 64)
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
@@ -128,13 +133,13 @@ impl<S: Isa> Attention<S> {
         let (q, k, v) = (x.input(0)?, x.input(1)?, x.input(2)?);
         let (mut keys, mut values) = (x.state::<T>(0)?, x.state::<T>(1)?);
         let (batch, y) = (x.batch()?, x.output(0)?);
-        let (rows, heads, dim, kv_heads) = (y.rows(), y.heads(), y.dim(), k.heads());
+        let (rows, dim, kv_heads) = (y.rows(), self.layout.dim, self.kv_heads);
         let page = [kv_heads, PAGE, dim, 1];
-        let same = [q.heads(), q.dim(), k.dim(), v.heads(), v.dim()]
-            == [heads, dim, dim, kv_heads, dim]
+        let same = [q.heads(), y.heads(), k.heads(), v.heads()]
+            == [self.heads, self.heads, kv_heads, kv_heads]
+            && [q.dim(), k.dim(), v.dim(), y.dim()] == [dim; 4]
             && [q.rows(), k.rows(), v.rows(), batch.rows()] == [rows; 4]
-            && [keys.shape(), values.shape()] == [page; 2]
-            && kv_heads > 0;
+            && [keys.shape(), values.shape()] == [page; 2];
         if !same {
             return Err(super::lengths_differ());
         }
@@ -144,231 +149,328 @@ impl<S: Isa> Attention<S> {
             self.isa
                 .vectorize::<WriteCache, _>((&sequence, &v, &mut values));
         }
-        let group = (heads / kv_heads).max(1);
-        // The heads of a group read the same keys; few rows are cut further to feed all workers.
-        let par = x.par();
-        let head_block = if rows * kv_heads >= 4 * par.workers() {
-            group
-        } else {
-            1
+        let call = Call {
+            q,
+            cache: Cache {
+                keys: keys.rows(),
+                values: values.rows(),
+                dim,
+            },
+            batch,
+            scale: self.scale,
+            layout: self.layout,
+            group: self.heads / kv_heads.max(1),
         };
-        let (keys, values) = (keys.rows(), values.rows());
-        par.split(y.tiles(1, head_block), 1, |_, mut y| {
-            let row = y.rows().start;
-            let Some(query) = Query::of(&batch, row) else {
-                return;
-            };
-            for head in y.heads() {
-                let cache = Cache {
-                    keys: &keys,
-                    values: &values,
-                    kv_head: head / group,
-                    dim,
-                };
-                let y = y.vector_mut(row, head);
-                let arguments = (&query, q.vector(row, head), &cache, self.scale, y);
-                self.isa.vectorize::<Attend, _>(arguments);
+        if rows <= SPLIT_ROWS_MAX {
+            self.by_blocks(&call, x.par(), y, x.scratch(0)?, x.scratch(1)?)
+        } else {
+            self.by_rows(&call, x.par(), y, x.scratch(0)?)
+        }
+    }
+
+    /// Each task takes a tile of rows and one KV head through all blocks.
+    fn by_rows<T: CacheElement>(
+        &self,
+        call: &Call<'_, T>,
+        par: Par<'_>,
+        y: TensorMut<'_, f32>,
+        scratch: Scratch<'_>,
+    ) -> Result<(), Failure> {
+        let tasks = TASKS_PER_WORKER * par.workers();
+        let even = (y.rows() * self.kv_heads).div_ceil(tasks);
+        let tiles = y.tiles(even.clamp(1, tile_rows(call.group)), call.group);
+        let work = scratch.per_worker::<f32>(par.workers(), self.layout.work())?;
+        par.split((tiles, work), 1, |_, (mut y, work)| {
+            for rows in call.parts(y.rows()) {
+                let arguments = (call, &rows, &mut y, &mut *work);
+                self.isa.vectorize::<AttendRows, _>(arguments);
             }
         })
     }
+
+    /// Each task takes rows of one sequence and heads of one KV head through one block; then all
+    /// blocks are combined. Where scratch hasn't room for all blocks, in several rounds.
+    fn by_blocks<T: CacheElement>(
+        &self,
+        call: &Call<'_, T>,
+        par: Par<'_>,
+        mut y: TensorMut<'_, f32>,
+        mut scratch: Scratch<'_>,
+        mut results: Scratch<'_>,
+    ) -> Result<(), Failure> {
+        let (rows, partial) = (y.rows(), self.layout.partial());
+        let blocks = call.parts(0..rows).map(|rows| rows.blocks()).max();
+        let cut = Cut::new(self, call, par.workers(), rows, blocks.unwrap_or(0));
+        let bytes = |queries: usize| queries * partial * size_of::<f32>();
+        let queries = rows * self.heads;
+        let mut totals = results.cut(bytes(queries))?.matrix(queries, partial)?;
+        let lines = rows.div_ceil(cut.together) * cut.round;
+        let columns = cut.together * self.heads * partial;
+        let mut partials = results
+            .cut(bytes(queries * cut.round))?
+            .matrix::<f32>(lines, columns)?;
+        for first in (0..blocks.unwrap_or(0)).step_by(cut.round) {
+            let width = cut.together * cut.heads * partial;
+            let tiles = partials.reborrow().column_tiles(1, width);
+            let tiles = tiles.ok_or_else(super::gaps)?;
+            let work = scratch.reborrow();
+            let work = work.per_worker::<f32>(par.workers(), self.layout.work())?;
+            par.split((tiles, work), 1, |_, (mut tile, work)| {
+                let line = tile.rows().start;
+                let from = line / cut.round * cut.together;
+                let block = first + line % cut.round;
+                let head = tile.columns().start / width * cut.heads;
+                for part in call.parts(from..(from + cut.together).min(rows)) {
+                    let heads = head..head + cut.heads;
+                    let results = tile.row_mut(line);
+                    let arguments = (call, &part, heads, block, results, &mut *work);
+                    self.isa.vectorize::<AttendBlock, _>(arguments);
+                }
+            })?;
+            let partials = partials.as_tensor();
+            let par = if cut.round == 1 { Par::INLINE } else { par };
+            let parts = (
+                y.reborrow().tiles(1, call.group),
+                totals.reborrow().tiles(call.group, 1),
+            );
+            par.split(parts, 1, |_, (mut y, mut totals)| {
+                for part in call.parts(y.rows()) {
+                    let round = first..(first + cut.round).min(part.blocks());
+                    let arguments = (call, &cut, round, &partials, &mut y, &mut totals);
+                    self.isa.vectorize::<Combine, _>(arguments);
+                }
+            })?;
+        }
+        Ok(())
+    }
 }
 
-/// Names [`write_cache`].
-struct WriteCache;
+/// How few rows are cut by blocks. A line of results is one block of `together` rows: for each `heads`
+/// heads those rows, each with its heads.
+struct Cut {
+    /// Rows of one sequence that share a block's keys.
+    together: usize,
+    /// Heads of a task, all of one KV head.
+    heads: usize,
+    /// Blocks between two combinations.
+    round: usize,
+}
 
-vectorized!(impl [T: CacheElement] WriteCache = write_cache::<S, T>, (&'a Sequence<'a>, &'a Tensor<'a, f32>, &'a mut State<'b, T>));
-
-/// Names [`Query::attend`].
-struct Attend;
-
-vectorized!(impl [T: CacheElement] Attend = Query::attend::<S, T>, (&'a Query<'a>, &'a [f32], &'a Cache<'a, T>, f32, &'a mut [f32]));
-
-/// Rounds the new rows of a sequence to the cache's format and writes them to its pages.
-#[inline(always)]
-fn write_cache<S: Isa, T: CacheElement>(
-    isa: S,
-    (sequence, from, state): (&Sequence<'_>, &Tensor<'_, f32>, &mut State<'_, T>),
-) {
-    let dim = from.dim();
-    for row in 0..sequence.rows {
-        let position = sequence.position as usize + row;
-        let page = state.slot_mut(sequence.pages[position / PAGE] as usize);
-        for head in 0..from.heads() {
-            let to = &mut page[(head * PAGE + position % PAGE) * dim..][..dim];
-            let from = from.vector(sequence.first_row + row, head);
-            for (to, from) in to.chunks_mut(LANES).zip(from.chunks(LANES)) {
-                let mut whole = [T::ZERO; LANES];
-                T::store(isa, &mut whole, isa.load_part(from));
-                to.copy_from_slice(&whole[..to.len()]);
-            }
+impl Cut {
+    fn new<S, T>(
+        attention: &Attention<S>,
+        call: &Call<'_, T>,
+        workers: usize,
+        rows: usize,
+        blocks: usize,
+    ) -> Cut {
+        let queries = (rows * attention.heads).max(1);
+        let room = PARTIALS.max(SPLIT_ROWS_MAX * attention.heads) / queries;
+        let round = room.clamp(1, blocks.max(1));
+        let together = if call.batch.len() == 1 { rows } else { 1 };
+        let few = round * attention.kv_heads * rows < workers;
+        Cut {
+            together: together.max(1),
+            heads: if few && together <= 1 { 1 } else { call.group },
+            round,
         }
     }
 }
 
-/// The cache as one KV head sees it.
-struct Cache<'a, T> {
-    keys: &'a Tensor<'a, T>,
-    values: &'a Tensor<'a, T>,
-    kv_head: usize,
-    dim: usize,
+/// What all tasks of a call share.
+struct Call<'a, T> {
+    q: Tensor<'a, f32>,
+    cache: Cache<'a, T>,
+    batch: Batch<'a>,
+    scale: f32,
+    layout: Layout,
+    /// Query heads of a KV head.
+    group: usize,
 }
 
-impl<T: CacheElement> Cache<'_, T> {
-    /// The first `count` entries of a page.
-    #[inline(always)]
-    fn entries<'p>(&self, of: &Tensor<'p, T>, page: usize, count: usize) -> &'p [T] {
-        let head = &of.vector(page, 0)[self.kv_head * PAGE * self.dim..];
-        &head[..count * self.dim]
-    }
-}
-
-/// Where a row stands.
-struct Query<'a> {
+/// Some rows of one sequence.
+struct Rows<'a> {
     pages: &'a [u32],
+    first: usize,
+    count: usize,
+    /// The first row's position.
     position: usize,
 }
 
-impl<'a> Query<'a> {
-    fn of(batch: &Batch<'a>, row: usize) -> Option<Query<'a>> {
-        let mut sequences = batch.sequences();
-        let sequence = sequences.find(|sequence| row < sequence.first_row + sequence.rows)?;
-        Some(Query {
-            pages: sequence.pages,
-            position: sequence.position as usize + row - sequence.first_row,
+impl Rows<'_> {
+    /// Blocks that the last row sees.
+    fn blocks(&self) -> usize {
+        (self.position + self.count).div_ceil(PAGE)
+    }
+}
+
+impl<'a, T: CacheElement> Call<'a, T> {
+    /// Some rows of the call, by sequence.
+    fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Rows<'a>> + use<'a, T> {
+        self.batch.sequences().filter_map(move |sequence| {
+            let first = rows.start.max(sequence.first_row);
+            let end = rows.end.min(sequence.first_row + sequence.rows);
+            (first < end).then(|| Rows {
+                pages: sequence.pages,
+                first,
+                count: end - first,
+                position: sequence.position as usize + first - sequence.first_row,
+            })
         })
     }
 
-    /// Attends to all positions up to the row's own; `y` and `q` are `[dim]`.
+    /// Copies queries to a worker's scratch, `[rows][heads][padded]`; absent elements are +0.
     #[inline(always)]
-    fn attend<S: Isa, T: CacheElement>(
-        isa: S,
-        (query, q, cache, scale, y): (&Query<'_>, &[f32], &Cache<'_, T>, f32, &mut [f32]),
-    ) {
-        let (mut m, mut l) = (0.0, 0.0);
-        for block in 0..=query.position / PAGE {
-            let count = (query.position + 1 - block * PAGE).min(PAGE);
-            let page = query.pages[block] as usize;
-            let keys = cache.entries(cache.keys, page, count);
-            let mut p = [0.0; PAGE];
-            let p = &mut p[..count];
-            scores(isa, q, keys, scale, p);
-            let m_b = super::maximum(isa, p);
-            let l_b = exponentials(isa, m_b, p);
-            let values = cache.entries(cache.values, page, count);
-            let merge = if block == 0 {
-                (m, l) = (m_b, l_b);
-                None
-            } else {
-                let larger = if m_b > m { m_b } else { m };
-                let (a, c) = (exp(Scalar, m - larger), exp(Scalar, m_b - larger));
-                l = l.mul_add(a, l_b * c);
-                m = larger;
-                Some((a, c))
-            };
-            weighted_sum(isa, p, values, merge, y);
-        }
-        let l = isa.splat(l);
-        super::map_in_place(isa, y, |y| isa.div(y, l));
-    }
-}
-
-/// `p[j] = dot(q, keys[j]) * scale`.
-#[inline(always)]
-fn scores<S: Isa, T: CacheElement>(isa: S, q: &[f32], keys: &[T], scale: f32, p: &mut [f32]) {
-    let dim = q.len();
-    let scale = isa.splat(scale);
-    for (sixteen, p) in p.chunks_mut(LANES).enumerate() {
-        let last = p.len() - 1;
-        let keys = &keys[sixteen * LANES * dim..];
-        let rows: [&[T]; LANES] = core::array::from_fn(|j| &keys[j.min(last) * dim..][..dim]);
-        let mut sums = [isa.splat(0.0); LANES];
-        for at in (0..dim).step_by(LANES) {
-            let part = at..(at + LANES).min(dim);
-            let q = isa.load_part(&q[part.clone()]);
-            for (sum, row) in sums.iter_mut().zip(&rows) {
-                *sum = isa.fma(q, load_part(isa, &row[part.clone()]), *sum);
+    fn pack<S: Isa>(&self, isa: S, rows: &Rows<'_>, heads: Range<usize>, queries: &mut [f32]) {
+        let mut lines = queries.chunks_exact_mut(self.layout.padded);
+        for row in rows.first..rows.first + rows.count {
+            for (head, line) in heads.clone().zip(&mut lines) {
+                let q = self.q.vector(row, head);
+                for (at, to) in (0..).step_by(LANES).zip(line.as_chunks_mut().0) {
+                    isa.store(to, isa.load_part(&q[at.min(q.len())..]));
+                }
             }
         }
-        isa.store_part(p, isa.mul(isa.tree_16(&sums), scale));
     }
-}
 
-/// `p[j] = exp(p[j] - m)`; gives their sum by rule 2.
-#[inline(always)]
-fn exponentials<S: Isa>(isa: S, m: f32, p: &mut [f32]) -> f32 {
-    let m = isa.splat(m);
-    let mut sum = isa.splat(0.0);
-    for p in p.chunks_mut(LANES) {
-        let value = exp(isa, isa.sub(isa.load_part(p), m));
-        isa.store_part(p, value);
-        sum = isa.add(sum, isa.load_part(p));
-    }
-    isa.tree(sum)
-}
-
-/// `y = sum of p[j] * values[j]`, or with `merge` `(a, c)` `y = fma(y, a, sum * c)`.
-#[inline(always)]
-fn weighted_sum<S: Isa, T: CacheElement>(
-    isa: S,
-    p: &[f32],
-    values: &[T],
-    merge: Option<(f32, f32)>,
-    y: &mut [f32],
-) {
-    let dim = y.len();
-    let mut at = 0;
-    while dim - at >= VALUE_VECTORS * LANES {
-        sum_columns::<S, T, VALUE_VECTORS>(isa, p, values, dim, at, merge, y);
-        at += VALUE_VECTORS * LANES;
-    }
-    while at < dim {
-        sum_columns::<S, T, 1>(isa, p, values, dim, at, merge, y);
-        at += LANES;
-    }
-}
-
-#[inline(always)]
-fn sum_columns<S: Isa, T: CacheElement, const C: usize>(
-    isa: S,
-    p: &[f32],
-    values: &[T],
-    dim: usize,
-    first: usize,
-    merge: Option<(f32, f32)>,
-    y: &mut [f32],
-) {
-    let end = (first + C * LANES).min(dim);
-    let width = end - first;
-    let part = |c: usize| c * LANES..((c + 1) * LANES).min(width);
-    let mut sums = [isa.splat(0.0); C];
-    for (p, values) in p.iter().zip(values.chunks_exact(dim)) {
-        let p = isa.splat(*p);
-        let values = &values[first..end];
-        for (c, sum) in sums.iter_mut().enumerate() {
-            *sum = isa.fma(p, load_part(isa, &values[part(c)]), *sum);
+    /// The rows that see a block, counted from those of `rows` that don't, and the block.
+    #[inline(always)]
+    fn block(
+        &self,
+        rows: &Rows<'_>,
+        heads: &Range<usize>,
+        block: usize,
+    ) -> Option<(usize, Queries, Block<'_, T>)> {
+        let blind = (block * PAGE).saturating_sub(rows.position);
+        if blind >= rows.count {
+            return None;
         }
-    }
-    let y = &mut y[first..end];
-    for (c, sum) in sums.into_iter().enumerate() {
-        let y = &mut y[part(c)];
-        let value = match merge {
-            None => sum,
-            Some((a, b)) => {
-                let scaled = isa.mul(sum, isa.splat(b));
-                isa.fma(isa.load_part(y), isa.splat(a), scaled)
-            }
+        let queries = Queries {
+            rows: rows.count - blind,
+            heads: heads.len(),
+            seen: (rows.position + blind + 1 - block * PAGE).min(PAGE),
         };
-        isa.store_part(y, value);
+        let (page, kv_head) = (rows.pages[block] as usize, heads.start / self.group);
+        let [keys, values] = self.cache.entries(page, kv_head, queries.most());
+        let scale = self.scale;
+        Some((
+            blind,
+            queries,
+            Block {
+                keys,
+                values,
+                scale,
+            },
+        ))
     }
 }
 
-/// Up to sixteen elements of the cache; absent lanes are +0.
+/// Names [`attend_rows`].
+struct AttendRows;
+
+vectorized!(impl [T: CacheElement] AttendRows = attend_rows::<S, T>, (&'a Call<'b, T>, &'a Rows<'b>, &'a mut Tile<'b, f32>, &'a mut [f32]));
+
+/// Rows of one sequence, and the tile's heads, through all blocks.
 #[inline(always)]
-fn load_part<S: Isa, T: CacheElement>(isa: S, from: &[T]) -> S::F {
-    if let Some(from) = from.first_chunk() {
-        return T::load(isa, from);
+fn attend_rows<S: Isa, T: CacheElement>(
+    isa: S,
+    (call, rows, y, work): (&Call<'_, T>, &Rows<'_>, &mut Tile<'_, f32>, &mut [f32]),
+) {
+    let (layout, heads) = (&call.layout, y.heads());
+    let partial = layout.partial();
+    let mut work = Work::new(layout, work);
+    call.pack(isa, rows, heads.clone(), work.queries);
+    let [next, totals] = core::mem::take(&mut work.results);
+    for at in 0..rows.blocks() {
+        let Some((blind, queries, block)) = call.block(rows, &heads, at) else {
+            continue;
+        };
+        let first = blind * heads.len();
+        let into = if at == 0 { &mut *totals } else { &mut *next };
+        block.attend(isa, layout, queries, first, (&mut work, into));
+        if at > 0 {
+            let totals = totals[first * partial..].chunks_exact_mut(partial);
+            let lines = next.chunks_exact(partial).take(queries.rows * heads.len());
+            totals
+                .zip(lines)
+                .for_each(|(total, next)| merge(isa, layout, total, next));
+        }
     }
-    let mut whole = [T::ZERO; LANES];
-    whole[..from.len()].copy_from_slice(from);
-    T::load(isa, &whole)
+    let mut totals = totals.chunks_exact(partial);
+    for row in rows.first..rows.first + rows.count {
+        for (head, total) in heads.clone().zip(&mut totals) {
+            finish(isa, layout, total, y.vector_mut(row, head));
+        }
+    }
+}
+
+/// Names [`attend_block`].
+struct AttendBlock;
+
+vectorized!(impl [T: CacheElement] AttendBlock = attend_block::<S, T>, BlockArguments<'a, 'b, T>);
+
+/// Rows, heads, the block, its results and a worker's scratch.
+type BlockArguments<'a, 'b, T> = (
+    &'a Call<'b, T>,
+    &'a Rows<'b>,
+    Range<usize>,
+    usize,
+    &'a mut [f32],
+    &'a mut [f32],
+);
+
+/// Rows of one sequence through one block, whose results go to `results`, `[rows][heads][partial]`.
+#[inline(always)]
+fn attend_block<S: Isa, T: CacheElement>(
+    isa: S,
+    (call, rows, heads, at, results, work): BlockArguments<'_, '_, T>,
+) {
+    let Some((blind, queries, block)) = call.block(rows, &heads, at) else {
+        return;
+    };
+    let mut work = Work::new(&call.layout, work);
+    let first = blind * heads.len();
+    let results = &mut results[first * call.layout.partial()..];
+    call.pack(isa, rows, heads, work.queries);
+    block.attend(isa, &call.layout, queries, first, (&mut work, results));
+}
+
+/// Names [`combine`].
+struct Combine;
+
+vectorized!(impl [T: CacheElement] Combine = combine::<S, T>, CombineArguments<'a, 'b, T>);
+
+/// Also the round's blocks, all results, the output and the totals.
+type CombineArguments<'a, 'b, T> = (
+    &'a Call<'b, T>,
+    &'a Cut,
+    Range<usize>,
+    &'a Tensor<'b, f32>,
+    &'a mut Tile<'b, f32>,
+    &'a mut Tile<'b, f32>,
+);
+
+/// Combines the results of a round of blocks for one row and some heads.
+#[inline(always)]
+fn combine<S: Isa, T: CacheElement>(
+    isa: S,
+    (call, cut, round, partials, y, totals): CombineArguments<'_, '_, T>,
+) {
+    let (layout, row) = (&call.layout, y.rows().start);
+    let partial = layout.partial();
+    for (head, line) in y.heads().zip(totals.rows()) {
+        let total = totals.row_mut(line);
+        let place = (head / cut.heads * cut.together + row % cut.together) * cut.heads;
+        let place = (place + head % cut.heads) * partial;
+        let first = row / cut.together * cut.round;
+        for (i, block) in round.clone().enumerate() {
+            let next = &partials.row(first + i)[place..place + partial];
+            if block == 0 {
+                total.copy_from_slice(next);
+            } else {
+                merge(isa, layout, total, next);
+            }
+        }
+        finish(isa, layout, total, y.vector_mut(row, head));
+    }
 }

@@ -1,4 +1,7 @@
 //! `guild.core.causal_conv@1`: depthwise convolution over time. Parallel over bands of channels.
+//!
+//! A band takes long runs of each row, since rows come from far away and memory is read ahead within a
+//! run; the runs of a few rows and the weights still stand in the nearest cache together.
 
 use super::{check_counts, check_f32};
 use crate::isa::{Isa, LANES, vectorized};
@@ -9,9 +12,12 @@ use guild_sdk::{
     Bounds, Exec, Failure, Instance, Par, Refusal, Request, ScratchSlots, Sequence, Tensor, Tile,
 };
 
-/// Channels of one task.
-const BAND: usize = 256;
-/// Widest kernel; a band's weights and window stand on the stack.
+/// Channels of one task, at most and at least.
+const BAND_MAX: usize = 1024;
+const BAND_MIN: usize = 128;
+/// Tasks that each worker gets where there are enough channels.
+const TASKS_PER_WORKER: usize = 4;
+/// Widest kernel.
 const WIDTH_MAX: usize = 16;
 /// Elements from which waking other threads pays.
 const PARALLEL_ELEMS: usize = 4 * 1024;
@@ -19,6 +25,7 @@ const PARALLEL_ELEMS: usize = 4 * 1024;
 struct CausalConv<S> {
     isa: S,
     with_silu: bool,
+    width: usize,
 }
 
 /// Whether the request keeps the contract.
@@ -65,12 +72,14 @@ pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>
     Ok(Box::new(CausalConv {
         isa,
         with_silu: params.activation != GUILD_ACTIVATION_NONE,
+        width: request.inputs[1].dim(),
     }))
 }
 
 impl<S: Isa> Instance for CausalConv<S> {
-    fn scratch(&self, _bounds: &Bounds) -> ScratchSlots {
-        ScratchSlots::NONE
+    fn scratch(&self, bounds: &Bounds) -> ScratchSlots {
+        let elems = self.worker_elems() * bounds.workers.max(1);
+        ScratchSlots::NONE.call((elems * size_of::<f32>()) as u64, 64)
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
@@ -83,7 +92,7 @@ impl<S: Isa> Instance for CausalConv<S> {
         let y = x.output(0)?;
         let rows = y.rows();
         let same = [input.rows(), input.dim(), y.dim()] == [rows, channels, channels];
-        let fits = (2..=WIDTH_MAX).contains(&width) && window.shape()[..2] == [width - 1, channels];
+        let fits = width == self.width && window.shape()[..2] == [width - 1, channels];
         if !same || !fits || batch.rows() != rows {
             return Err(super::lengths_differ());
         }
@@ -92,41 +101,37 @@ impl<S: Isa> Instance for CausalConv<S> {
         } else {
             x.par()
         };
-        let outputs = y.column_tiles(rows.max(1), BAND).ok_or_else(super::gaps)?;
-        let windows = window.inner_column_tiles(BAND);
-        par.split((outputs, windows), 1, |_, (mut y, mut window)| {
+        let even = channels / (TASKS_PER_WORKER * par.workers());
+        let width_of_band = even.next_multiple_of(LANES).clamp(BAND_MIN, BAND_MAX);
+        let outputs = y.column_tiles(rows.max(1), width_of_band);
+        let outputs = outputs.ok_or_else(super::gaps)?;
+        let windows = window.inner_column_tiles(width_of_band);
+        let scratch = x.scratch(0)?;
+        let scratch = scratch.per_worker::<f32>(x.par().workers(), self.worker_elems())?;
+        let parts = (outputs, windows, scratch);
+        par.split(parts, 1, |_, (mut y, mut window, scratch)| {
             let columns = y.columns();
-            let weights = Weights::new(&weight[columns.start * width..columns.end * width], width);
             for sequence in batch.sequences() {
                 let band = Band {
                     sequence,
                     input: &input,
+                    weight: &weight[columns.start * width..columns.end * width],
+                    width,
                     first: columns.start,
                     len: columns.len(),
                     with_silu: self.with_silu,
                 };
-                let arguments = (&band, &weights, &mut y, &mut window);
+                let arguments = (&band, &mut y, &mut window, &mut *scratch);
                 self.isa.vectorize::<RunBand, _>(arguments);
             }
         })
     }
 }
 
-/// A band's weights, `[width][channels]`.
-struct Weights {
-    width: usize,
-    by_tap: [[f32; BAND]; WIDTH_MAX],
-}
-
-impl Weights {
-    fn new(weight: &[f32], width: usize) -> Weights {
-        let mut by_tap = [[0.0; BAND]; WIDTH_MAX];
-        for (channel, weight) in weight.chunks_exact(width).enumerate() {
-            for (tap, value) in by_tap.iter_mut().zip(weight) {
-                tap[channel] = *value;
-            }
-        }
-        Weights { width, by_tap }
+impl<S> CausalConv<S> {
+    /// A band's weights by tap, and its window before the call.
+    fn worker_elems(&self) -> usize {
+        (2 * self.width - 1) * BAND_MAX
     }
 }
 
@@ -134,6 +139,9 @@ impl Weights {
 struct Band<'a> {
     sequence: Sequence<'a>,
     input: &'a Tensor<'a, f32>,
+    /// `[channels][width]`.
+    weight: &'a [f32],
+    width: usize,
     first: usize,
     len: usize,
     with_silu: bool,
@@ -143,9 +151,9 @@ vectorized!(
     RunBand = Band::run,
     (
         &'a Band<'a>,
-        &'a Weights,
         &'a mut Tile<'b, f32>,
-        &'a mut Tile<'b, f32>
+        &'a mut Tile<'b, f32>,
+        &'a mut [f32]
     )
 );
 
@@ -153,59 +161,73 @@ impl Band<'_> {
     #[inline(always)]
     fn run<S: Isa>(
         isa: S,
-        (band, weights, y, window): (&Band<'_>, &Weights, &mut Tile<'_, f32>, &mut Tile<'_, f32>),
+        (band, y, window, scratch): (
+            &Band<'_>,
+            &mut Tile<'_, f32>,
+            &mut Tile<'_, f32>,
+            &mut [f32],
+        ),
     ) {
-        let past = weights.width - 1;
-        let own = band.sequence.slot * past;
-        let mut before = [[0.0; BAND]; WIDTH_MAX - 1];
-        for (i, before) in before[..past].iter_mut().enumerate() {
-            before[..band.len].copy_from_slice(window.row(own + i));
+        let Band { sequence, len, .. } = band;
+        let past = band.width - 1;
+        let (taps, before) = scratch.split_at_mut(band.width * len);
+        let before = &mut before[..past * len];
+        band.weights_by_tap(taps);
+        for (i, before) in before.chunks_exact_mut(*len).enumerate() {
+            before.copy_from_slice(window.row(sequence.slot * past + i));
         }
-        for row in 0..band.sequence.rows {
-            let inputs: [&[f32]; WIDTH_MAX] = core::array::from_fn(|tap| {
-                let tap = tap.min(past);
-                band.input_at(&before, past, row + tap)
-            });
-            let y = y.row_mut(band.sequence.first_row + row);
-            for (at, y) in (0..).step_by(LANES).zip(y.chunks_mut(LANES)) {
-                let part = at..at + y.len();
-                let mut sum = isa.splat(0.0);
-                for (tap, input) in weights.by_tap[..=past].iter().zip(&inputs) {
-                    let tap = isa.load_part(&tap[part.clone()]);
-                    sum = isa.fma(tap, isa.load_part(&input[part.clone()]), sum);
-                }
-                let sum = if band.with_silu { silu(isa, sum) } else { sum };
-                isa.store_part(y, sum);
+        let mut by_tap = [&[][..]; WIDTH_MAX];
+        by_tap
+            .iter_mut()
+            .zip(taps.chunks_exact(*len))
+            .for_each(|(to, tap)| *to = tap);
+        for row in 0..sequence.rows {
+            let mut inputs = [&[][..]; WIDTH_MAX];
+            for (tap, input) in inputs[..=past].iter_mut().enumerate() {
+                *input = band.input_at(before, row + tap);
             }
-            if let Some(&slot) = band
-                .sequence
-                .snapshot_slots
-                .and_then(|slots| slots.get(row))
-            {
-                band.save(&before, past, row + 1, slot as usize, window);
+            let y = y.row_mut(sequence.first_row + row);
+            // The usual width is a loop of known length.
+            if past == 3 {
+                convolve(isa, &by_tap[..4], &inputs[..4], band.with_silu, y);
+            } else {
+                convolve(isa, &by_tap[..=past], &inputs[..=past], band.with_silu, y);
+            }
+            if let Some(&slot) = sequence.snapshot_slots.and_then(|slots| slots.get(row)) {
+                band.save(before, row + 1, slot as usize, window);
             }
         }
-        if band.sequence.rows > 0 {
-            band.save(
-                &before,
-                past,
-                band.sequence.rows,
-                band.sequence.slot,
-                window,
-            );
+        if sequence.rows > 0 {
+            band.save(before, sequence.rows, sequence.slot, window);
+        }
+    }
+
+    /// Writes the weights as `[width][channels]`.
+    #[inline(always)]
+    fn weights_by_tap(&self, taps: &mut [f32]) {
+        if self.width == 4 {
+            let (a, rest) = taps.split_at_mut(self.len);
+            let (b, rest) = rest.split_at_mut(self.len);
+            let (c, d) = rest.split_at_mut(self.len);
+            let to = a.iter_mut().zip(b).zip(c).zip(d);
+            for ((((a, b), c), d), weight) in to.zip(self.weight.as_chunks::<4>().0) {
+                [*a, *b, *c, *d] = *weight;
+            }
+            return;
+        }
+        for (channel, weight) in self.weight.chunks_exact(self.width).enumerate() {
+            for (tap, value) in taps.chunks_exact_mut(self.len).zip(weight) {
+                tap[channel] = *value;
+            }
         }
     }
 
     /// Input `time`, counted from the oldest one of the window before this call.
     #[inline(always)]
-    fn input_at<'b>(
-        &'b self,
-        before: &'b [[f32; BAND]; WIDTH_MAX - 1],
-        past: usize,
-        time: usize,
-    ) -> &'b [f32] {
+    fn input_at<'b>(&'b self, before: &'b [f32], time: usize) -> &'b [f32] {
+        let past = self.width - 1;
         if time < past {
-            &before[time][..self.len]
+            &before[time * self.len..][..self.len]
         } else {
             let row = self.sequence.first_row + time - past;
             &self.input.row(row)[self.first..][..self.len]
@@ -214,17 +236,39 @@ impl Band<'_> {
 
     /// Writes the window that starts at `time` to a slot.
     #[inline(always)]
-    fn save(
-        &self,
-        before: &[[f32; BAND]; WIDTH_MAX - 1],
-        past: usize,
-        time: usize,
-        slot: usize,
-        window: &mut Tile<'_, f32>,
-    ) {
+    fn save(&self, before: &[f32], time: usize, slot: usize, window: &mut Tile<'_, f32>) {
+        let past = self.width - 1;
         for i in 0..past {
             let row = window.row_mut(slot * past + i);
-            row.copy_from_slice(self.input_at(before, past, time + i));
+            row.copy_from_slice(self.input_at(before, time + i));
         }
     }
+}
+
+/// `y = sum of taps[j] * inputs[j]`, then SiLU where it is wanted. All have the length of `y`.
+#[inline(always)]
+fn convolve<S: Isa>(isa: S, taps: &[&[f32]], inputs: &[&[f32]], with_silu: bool, y: &mut [f32]) {
+    let (whole, rest) = y.as_chunks_mut::<LANES>();
+    let done = whole.len() * LANES;
+    for (i, y) in whole.iter_mut().enumerate() {
+        let mut sum = isa.splat(0.0);
+        for (tap, input) in taps.iter().zip(inputs) {
+            let (tap, input) = (&tap.as_chunks().0[i], &input.as_chunks().0[i]);
+            sum = isa.fma(isa.load(tap), isa.load(input), sum);
+        }
+        isa.store(y, activate(isa, with_silu, sum));
+    }
+    if !rest.is_empty() {
+        let mut sum = isa.splat(0.0);
+        for (tap, input) in taps.iter().zip(inputs) {
+            let (tap, input) = (isa.load_part(&tap[done..]), isa.load_part(&input[done..]));
+            sum = isa.fma(tap, input, sum);
+        }
+        isa.store_part(rest, activate(isa, with_silu, sum));
+    }
+}
+
+#[inline(always)]
+fn activate<S: Isa>(isa: S, with_silu: bool, sum: S::F) -> S::F {
+    if with_silu { silu(isa, sum) } else { sum }
 }

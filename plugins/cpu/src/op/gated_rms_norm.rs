@@ -1,8 +1,8 @@
 //! `guild.core.gated_rms_norm@1`: `rms_norm(x) * silu(z)`.
 
-use super::norm::{self, Norm, NormArguments};
-use super::rms_norm::normalise;
-use crate::isa::{Isa, LANES};
+use super::norm::{self, Norm};
+use super::rms_norm::root_mean;
+use crate::isa::Isa;
 use guild_numerics::exp::silu;
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::{Failure, Instance, Refusal, Request};
@@ -15,12 +15,14 @@ impl Norm for GatedRmsNorm {
     const INPUTS: usize = 3;
 
     #[inline(always)]
-    fn vector<S: Isa>(isa: S, (norm, y, weight, z): NormArguments<'_, Self>) {
-        normalise(isa, norm.epsilon, y, weight);
-        for (y, z) in y.chunks_mut(LANES).zip(z.chunks(LANES)) {
-            let value = isa.mul(isa.load_part(y), silu(isa, isa.load_part(z)));
-            isa.store_part(y, value);
-        }
+    fn factor<S: Isa>(&self, isa: S, squares: S::F, dim: usize) -> S::F {
+        root_mean(isa, squares, dim, self.epsilon)
+    }
+
+    #[inline(always)]
+    fn lanes<S: Isa>(&self, isa: S, x: S::F, factor: S::F, weight: S::F, z: S::F) -> S::F {
+        let y = isa.mul(isa.mul(x, factor), weight);
+        isa.mul(y, silu(isa, z))
     }
 }
 

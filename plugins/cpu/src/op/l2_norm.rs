@@ -1,6 +1,6 @@
 //! `guild.core.l2_norm@1`: `(x / sqrt(sum(x * x) + epsilon)) * scale`.
 
-use super::norm::{self, Norm, NormArguments};
+use super::norm::{self, Norm, inverse_root};
 use crate::isa::Isa;
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::{Failure, Instance, Refusal, Request};
@@ -14,10 +14,13 @@ impl Norm for L2Norm {
     const INPUTS: usize = 1;
 
     #[inline(always)]
-    fn vector<S: Isa>(isa: S, (norm, y, _, _): NormArguments<'_, Self>) {
-        let r = isa.splat(1.0 / (super::dot(isa, (y, y)) + norm.epsilon).sqrt());
-        let scale = isa.splat(norm.scale);
-        super::map_in_place(isa, y, |x| isa.mul(isa.mul(x, r), scale));
+    fn factor<S: Isa>(&self, isa: S, squares: S::F, _dim: usize) -> S::F {
+        inverse_root(isa, isa.add(squares, isa.splat(self.epsilon)))
+    }
+
+    #[inline(always)]
+    fn lanes<S: Isa>(&self, isa: S, x: S::F, factor: S::F, _: S::F, _: S::F) -> S::F {
+        isa.mul(isa.mul(x, factor), isa.splat(self.scale))
     }
 }
 

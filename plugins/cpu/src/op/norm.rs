@@ -1,27 +1,93 @@
 //! What the norms share: the loop over vectors of the last axis.
 
 use super::rows_plan;
-use crate::isa::{Isa, vectorized};
+use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
 use guild_sdk::abi::core_ops::guild_norm_params;
-use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Tensor};
+use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Tensor, Tile};
 
-/// The norm, `y` (which holds `x`), the weight and `z`; the last two are empty where the operation has
-/// none.
-pub(super) type NormArguments<'a, N> = (&'a N, &'a mut [f32], &'a [f32], &'a [f32]);
+/// Elements of the vectors that are summed before the first of them is replaced: they stay in the
+/// nearest cache.
+const GROUP_ELEMS: usize = 4096;
 
-/// The arithmetic of one norm on one vector.
+/// The arithmetic of one norm.
 pub(super) trait Norm: Sized + Send + Sync + 'static {
     /// Inputs of the operation: `x`, then a weight where there are two, then `z`.
     const INPUTS: usize;
-    /// Replaces `y`.
-    fn vector<S: Isa>(isa: S, arguments: NormArguments<'_, Self>);
+    /// Each vector's factor, from its sum of squares; `dim` elements have a vector.
+    fn factor<S: Isa>(&self, isa: S, squares: S::F, dim: usize) -> S::F;
+    /// The output's lanes. `weight` and `z` aren't looked at where the operation has none.
+    fn lanes<S: Isa>(&self, isa: S, x: S::F, factor: S::F, weight: S::F, z: S::F) -> S::F;
 }
 
-/// Names [`Norm::vector`] of one norm.
+/// `1 / sqrt(x)`, by `sqrt` then `div`.
+#[inline(always)]
+pub(super) fn inverse_root<S: Isa>(isa: S, x: S::F) -> S::F {
+    isa.div(isa.splat(1.0), isa.sqrt(x))
+}
+
+/// The norm, its vectors (which hold `x`), the weight and `z`; the last two are empty where the
+/// operation has none.
+type NormArguments<'a, 'b, N> = (
+    &'a N,
+    &'a mut Tile<'b, f32>,
+    &'a [f32],
+    Option<&'a Tensor<'a, f32>>,
+);
+
+/// Names [`normalise`] of one norm.
 struct Apply<N>(PhantomData<N>);
 
-vectorized!(impl [N: Norm] Apply<N> = N::vector, NormArguments<'a, N>);
+vectorized!(impl [N: Norm] Apply<N> = normalise::<S, N>, NormArguments<'a, 'b, N>);
+
+/// Replaces all vectors of a tile. Sixteen at a time, where they are short, so that their sums and roots
+/// aren't waited for one by one.
+#[inline(always)]
+fn normalise<S: Isa, N: Norm>(isa: S, (norm, y, weight, z): NormArguments<'_, '_, N>) {
+    let (rows, heads, dim) = (y.rows(), y.heads(), y.columns().len());
+    let vectors = rows.len() * heads.len();
+    let group = (GROUP_ELEMS / dim.max(1)).clamp(1, LANES);
+    let place = |i: usize| (rows.start + i / heads.len(), heads.start + i % heads.len());
+    for first in (0..vectors).step_by(group) {
+        let end = (first + group).min(vectors);
+        let mut squares = [isa.splat(0.0); LANES];
+        for (i, squares) in (first..end).zip(&mut squares) {
+            let (row, head) = place(i);
+            for x in y.vector(row, head).chunks(LANES) {
+                let x = isa.load_part(x);
+                *squares = isa.fma(x, x, *squares);
+            }
+        }
+        let factors = isa.array(norm.factor(isa, isa.tree_16(&squares), dim));
+        for (i, factor) in (first..end).zip(factors) {
+            let (row, head) = place(i);
+            let z = z.map_or(&[][..], |z| z.vector(row, head));
+            apply(isa, norm, factor, (y.vector_mut(row, head), weight, z));
+        }
+    }
+}
+
+/// Replaces one vector.
+#[inline(always)]
+fn apply<S: Isa, N: Norm>(
+    isa: S,
+    norm: &N,
+    factor: f32,
+    (y, weight, z): (&mut [f32], &[f32], &[f32]),
+) {
+    let factor = isa.splat(factor);
+    for (at, y) in (0..).step_by(LANES).zip(y.chunks_mut(LANES)) {
+        let (mut weights, mut gates) = (isa.splat(0.0), isa.splat(0.0));
+        if N::INPUTS > 1 {
+            weights = isa.load_part(&weight[at..]);
+        }
+        if N::INPUTS > 2 {
+            gates = isa.load_part(&z[at..]);
+        }
+        let value = norm.lanes(isa, isa.load_part(y), factor, weights, gates);
+        isa.store_part(y, value);
+    }
+}
 
 struct Instanced<S, N> {
     isa: S,
@@ -75,13 +141,8 @@ impl<S: Isa, N: Norm> Instance for Instanced<S, N> {
         }
         let (par, row_block) = rows_plan(x.par(), y.rows(), heads * dim);
         par.split(y.tiles(row_block, heads), 1, |_, mut y| {
-            for row in y.rows() {
-                for head in y.heads() {
-                    let z = z.as_ref().map_or(&[][..], |z| z.vector(row, head));
-                    let arguments = (&self.norm, y.vector_mut(row, head), weight, z);
-                    self.isa.vectorize::<Apply<N>, _>(arguments);
-                }
-            }
+            let arguments = (&self.norm, &mut y, weight, z.as_ref());
+            self.isa.vectorize::<Apply<N>, _>(arguments);
         })
     }
 }

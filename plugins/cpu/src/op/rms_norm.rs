@@ -1,7 +1,7 @@
 //! `guild.core.rms_norm@1`: `(x / sqrt(mean(x * x) + epsilon)) * weight`.
 
-use super::norm::{self, Norm, NormArguments};
-use crate::isa::{Isa, LANES};
+use super::norm::{self, Norm, inverse_root};
+use crate::isa::Isa;
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::{Failure, Instance, Refusal, Request};
 
@@ -13,20 +13,21 @@ impl Norm for RmsNorm {
     const INPUTS: usize = 2;
 
     #[inline(always)]
-    fn vector<S: Isa>(isa: S, (norm, y, weight, _): NormArguments<'_, Self>) {
-        normalise(isa, norm.epsilon, y, weight);
+    fn factor<S: Isa>(&self, isa: S, squares: S::F, dim: usize) -> S::F {
+        root_mean(isa, squares, dim, self.epsilon)
+    }
+
+    #[inline(always)]
+    fn lanes<S: Isa>(&self, isa: S, x: S::F, factor: S::F, weight: S::F, _: S::F) -> S::F {
+        isa.mul(isa.mul(x, factor), weight)
     }
 }
 
-/// Replaces `y` by its norm times the weight.
+/// `1 / sqrt(mean + epsilon)`.
 #[inline(always)]
-pub(super) fn normalise<S: Isa>(isa: S, epsilon: f32, y: &mut [f32], weight: &[f32]) {
-    let mean = super::dot(isa, (y, y)) / y.len() as f32;
-    let r = isa.splat(1.0 / (mean + epsilon).sqrt());
-    for (y, weight) in y.chunks_mut(LANES).zip(weight.chunks(LANES)) {
-        let value = isa.mul(isa.mul(isa.load_part(y), r), isa.load_part(weight));
-        isa.store_part(y, value);
-    }
+pub(super) fn root_mean<S: Isa>(isa: S, squares: S::F, dim: usize, epsilon: f32) -> S::F {
+    let mean = isa.div(squares, isa.splat(dim as f32));
+    inverse_root(isa, isa.add(mean, isa.splat(epsilon)))
 }
 
 /// Whether the request keeps the contract.

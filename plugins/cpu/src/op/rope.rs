@@ -122,8 +122,8 @@ impl<S: Isa, P: Pairing> Instance for Rope<S, P> {
         par.split(y.tiles(row_block, heads), 1, |_, mut y| {
             let (mut cos, mut sin) = ([0.0; PAIRS_MAX], [0.0; PAIRS_MAX]);
             for row in y.rows() {
-                self.frequencies
-                    .angles(position(&batch, row), &mut cos, &mut sin);
+                let place = (position(&batch, row), &mut cos[..pairs], &mut sin[..pairs]);
+                self.isa.vectorize::<Angles, _>((&self.frequencies, place));
                 for head in y.heads() {
                     let (x, y) = (from.vector(row, head), y.vector_mut(row, head));
                     self.isa
@@ -132,6 +132,16 @@ impl<S: Isa, P: Pairing> Instance for Rope<S, P> {
             }
         })
     }
+}
+
+/// A position, and the cosines and sines to write.
+type Place<'a> = (u64, &'a mut [f32], &'a mut [f32]);
+
+vectorized!(Angles = angles, (&'a RopeFrequencies, Place<'a>));
+
+#[inline(always)]
+fn angles<S: Isa>(_isa: S, (frequencies, (at, cos, sin)): (&RopeFrequencies, Place<'_>)) {
+    frequencies.angles(at, cos, sin);
 }
 
 /// A row's absolute position.

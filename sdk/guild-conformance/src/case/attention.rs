@@ -1,5 +1,6 @@
 //! Cases of `attention`: both cache formats, grouped heads, pages in odd order, across a border of
-//! 256 positions, several sequences in one call, one prompt whole and in chunks.
+//! 256 positions, several sequences in one call, one prompt whole and in chunks, more heads than a
+//! kernel has room for, and values that aren't finite, which no row before them may see.
 
 use super::{Case, Operand, Seed, SequenceRows, StateOperand, params};
 use crate::oracle::attention::{Attention, CacheFormat};
@@ -40,6 +41,31 @@ pub(super) fn cases() -> Vec<Case> {
         let sevens: Vec<&[(usize, usize)]> = vec![&[(0, 7)]; 3];
         cases.extend(calls(setup, &sevens));
         cases.extend(calls(setup, &[&[(0, 21)]]));
+        // Groups of eight, as many rows as several tiles have, and one too many.
+        let groups = Setup::new(16, 2, 48, format);
+        cases.extend(calls(
+            groups,
+            &[&[(0, 9)], &[(0, 33)], &[(0, 230), (1, 14)]],
+        ));
+        // Few rows on long contexts: of one sequence, and of several.
+        let few = [
+            &[(0, 513), (1, 270)][..],
+            &[(0, 8)],
+            &[(1, 2), (0, 1), (2, 1)],
+        ];
+        cases.extend(calls(Setup::new(6, 2, 32, format), &few));
+        // Eight rows of many heads.
+        let many = Setup::new(256, 2, 4, format);
+        cases.extend(calls(many, &[&[(0, 251)], &[(0, 8)], &[(0, 4), (1, 4)]]));
+        for setup in [
+            setup,
+            Setup::new(1, 1, 20, format),
+            Setup::new(8, 1, 16, format),
+        ] {
+            cases.extend(calls(setup.special(), &[&[(0, 12)]]));
+            cases.extend(calls(setup.special(), &[&[(0, 7)]]));
+            cases.extend(calls(setup.special_from(1), &[&[(0, 250)], &[(0, 14)]]));
+        }
     }
     cases
 }
@@ -47,6 +73,8 @@ pub(super) fn cases() -> Vec<Case> {
 #[derive(Clone, Copy)]
 struct Setup {
     attention: Attention,
+    /// The first call whose rows have values that aren't finite.
+    special_from: usize,
 }
 
 impl Setup {
@@ -59,6 +87,28 @@ impl Setup {
                 scale: 1.0 / (dim as f32).sqrt(),
                 format,
             },
+            special_from: usize::MAX,
+        }
+    }
+
+    /// With zero, tiny, infinite, NaN and huge rows.
+    fn special(self) -> Setup {
+        self.special_from(0)
+    }
+
+    fn special_from(self, call: usize) -> Setup {
+        Setup {
+            special_from: call,
+            ..self
+        }
+    }
+
+    fn floats(&self, seed: &mut Seed, call: usize, rows: usize, heads: usize) -> Vec<f32> {
+        let elems = heads * self.attention.dim;
+        if call >= self.special_from {
+            seed.rows_with_specials(rows, elems)
+        } else {
+            seed.floats(rows * elems, 3.0)
         }
     }
 }
@@ -84,14 +134,18 @@ fn calls(setup: Setup, calls: &[&[(usize, usize)]]) -> Vec<Case> {
     for (number, call) in calls.iter().enumerate() {
         let rows = call.iter().map(|&(_, rows)| rows).sum();
         let name = format!(
-            "{:?} heads {}/{} dim {} call {number} {call:?}",
-            a.format, a.heads, a.kv_heads, a.dim
+            "{:?} heads {}/{} dim {} call {number} {call:?} special {}",
+            a.format,
+            a.heads,
+            a.kv_heads,
+            a.dim,
+            number >= setup.special_from
         );
         let mut case = Case::new(&ATTENTION, name, rows);
         case.params = params(&[a.scale.to_le_bytes(), [0; 4], [0; 4]]);
-        let q = seed.floats(rows * a.heads * a.dim, 3.0);
-        let k = seed.floats(rows * a.kv_heads * a.dim, 3.0);
-        let v = seed.floats(rows * a.kv_heads * a.dim, 3.0);
+        let q = setup.floats(&mut seed, number, rows, a.heads);
+        let k = setup.floats(&mut seed, number, rows, a.kv_heads);
+        let v = setup.floats(&mut seed, number, rows, a.kv_heads);
         let before = images(&a, &sequences);
         let (mut y, mut first) = (Vec::new(), 0);
         case.sequences.clear();

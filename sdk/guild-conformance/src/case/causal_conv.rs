@@ -10,7 +10,17 @@ const SLOTS: usize = 10;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (channels, width) in [(1, 4), (15, 4), (16, 2), (17, 4), (33, 3), (80, 4)] {
+    for (channels, width) in [
+        (1, 4),
+        (15, 4),
+        (16, 2),
+        (17, 4),
+        (33, 3),
+        (80, 4),
+        (300, 4),
+        (1100, 16),
+        (8200, 4),
+    ] {
         for silu in [false, true] {
             let calls: [&[(u32, usize)]; 3] = [&[(1, 5)], &[(4, 1), (1, 1)], &[(1, 2), (4, 7)]];
             cases.extend(run(channels, width, silu, &calls, false));

@@ -31,6 +31,21 @@ pub(super) fn cases() -> Vec<Case> {
             cases.extend(run(delta, &[&[(2, 3)], &[(0, 1), (2, 3)]], true));
         }
     }
+    // Values of several vectors and a part, more rows than a vector has lanes, several sequences.
+    for (key_heads, key_dim, value_heads, value_dim) in
+        [(1, 20, 2, 64), (2, 16, 2, 81), (1, 5, 1, 130)]
+    {
+        let delta = GatedDelta {
+            key_heads,
+            key_dim,
+            value_heads,
+            value_dim,
+            tiled: false,
+        };
+        let calls: [&[(u32, usize)]; 3] = [&[(1, 17)], &[(4, 33), (1, 1)], &[(1, 16), (4, 18)]];
+        cases.extend(run(delta, &calls, false));
+        cases.extend(run(delta, &[&[(2, 4)], &[(0, 2), (2, 3)]], true));
+    }
     cases
 }
 

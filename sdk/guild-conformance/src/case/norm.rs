@@ -8,7 +8,7 @@ const EPSILON: f32 = 1e-6;
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let shapes: [&[usize]; 8] = [
+    let shapes: [&[usize]; 11] = [
         &[1],
         &[15],
         &[16],
@@ -17,6 +17,9 @@ pub(super) fn cases() -> Vec<Case> {
         &[3, 16],
         &[2, 33],
         &[1, 128],
+        &[17, 64],
+        &[5, 300],
+        &[4100],
     ];
     for row in shapes {
         cases.push(rms_norm(row));
