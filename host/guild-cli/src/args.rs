@@ -32,7 +32,7 @@ pub use kernel::{
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;
-pub use memory::MemoryArgs;
+pub use memory::{HugePages, MemoryArgs, Numa};
 pub use model::{KvFormat, ModelArgs};
 pub use package::PackageArgs;
 pub use pass::PassArgs;

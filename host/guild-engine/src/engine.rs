@@ -81,6 +81,11 @@ impl Engine {
         4 * (rows + options.max_sequences + options.pages())
     }
 
+    /// Asks for pages of 2 MiB; see [`BoundPlan::ask_for_huge_pages`].
+    pub fn ask_for_huge_pages(&mut self) {
+        self.plan.ask_for_huge_pages();
+    }
+
     /// Spends all memory that the plan reserved now; see [`BoundPlan::touch`].
     pub fn touch(&mut self) {
         self.plan.touch();

@@ -8,6 +8,8 @@
 mod engine;
 mod error;
 mod log_probability;
+#[expect(unsafe_code, reason = "a system call that no safe crate has")]
+pub mod numa;
 #[expect(
     unsafe_code,
     reason = "threads share a loop's descriptor; plugins call through a C table"

@@ -8,12 +8,21 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::OnceLock;
 
-use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
 use crate::error::GraphError;
 
 /// Alignment of every arena and of every value in it, in bytes.
 pub(crate) const ALIGNMENT_BYTES: u64 = 64;
+
+/// Bytes of a huge page of x86-64, and of aarch64 with small pages of 4 KiB.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// The advice that asks for them; elsewhere the one that asks for nothing.
+#[cfg(target_os = "linux")]
+const HUGE_PAGES: Advice = Advice::LinuxHugepage;
+#[cfg(not(target_os = "linux"))]
+const HUGE_PAGES: Advice = Advice::Normal;
 
 /// Bytes of a page, as the kernel told this process in its auxiliary vector; 4096 where it can't be read.
 ///
@@ -81,6 +90,15 @@ impl AlignedBuffer {
     /// Bytes that the buffer takes from the system.
     pub(crate) fn reserved_bytes(&self) -> u64 {
         self.mapped as u64
+    }
+
+    /// Asks for pages of 2 MiB where the buffer holds one. It is advice, so a refusal changes nothing. Pages that are
+    /// spent already stay as they are.
+    pub(crate) fn ask_for_huge_pages(&mut self) {
+        if self.mapped >= HUGE_PAGE_BYTES {
+            // SAFETY: the range is the buffer's own mapping, and the advice changes nothing of what it holds.
+            let _ = unsafe { madvise(self.as_ptr(), self.mapped, HUGE_PAGES) };
+        }
     }
 
     /// Writes to every page, so that all of its memory is spent now. What it holds stays.

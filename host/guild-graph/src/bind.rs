@@ -11,8 +11,8 @@ use crate::batch::Batch;
 use crate::describe::Described;
 use crate::error::GraphError;
 use crate::error_buffer::ErrorBuffer;
-use crate::execute::{BoundPlan, Memory, Parts, Step};
-use crate::graph::{InputKind, Node, Origin, OutputKind, Section};
+use crate::execute::{BoundPlan, Memory, NodeFacts, Parts, Step};
+use crate::graph::{InputKind, Origin, OutputKind, Section};
 use crate::instance::{Bound, Shared};
 use crate::memory::{MemoryPlan, Region};
 use crate::options::BindOptions;
@@ -22,6 +22,7 @@ use crate::registry::Registry;
 use crate::report::Phase;
 use crate::select::Choice;
 use crate::state::StatePools;
+use crate::traffic::read_by;
 use crate::weights::WeightAddresses;
 
 /// Plans a described model and binds the plan; see [`crate::plan()`] and [`Plan::bind`].
@@ -72,7 +73,7 @@ impl Plan<'_> {
             bound,
             logits: self.result(OutputKind::Logits),
             hidden: self.result(OutputKind::Hidden),
-            nodes: self.section.nodes.iter().map(step_name).collect(),
+            nodes: self.facts(),
             report: self.report,
             memory,
             times: None,
@@ -99,6 +100,17 @@ impl Plan<'_> {
         Ok(memory)
     }
 
+    /// What the bound plan tells of each node.
+    fn facts(&self) -> Vec<NodeFacts> {
+        let nodes = self.section.nodes.iter();
+        let facts = nodes.map(|node| NodeFacts {
+            operation: format!("{}@{}", node.operation, node.version),
+            layer: node.layer,
+            weights_read_bytes: read_by(self.section, &self.sizes, node),
+        });
+        facts.collect()
+    }
+
     /// Where a result lies in the outputs' region, and its row length.
     fn result(&self, kind: OutputKind) -> Option<(u64, u64)> {
         let value = self.section.output(kind)?;
@@ -120,10 +132,6 @@ fn steps(section: &Section, choices: &[Choice], bound: &[Bound], phase: Phase) -
         first += choice.providers.len();
     }
     steps
-}
-
-fn step_name(node: &Node) -> (String, u32) {
-    (format!("{}@{}", node.operation, node.version), node.layer)
 }
 
 /// The addresses of everything that steps work on.

@@ -37,14 +37,22 @@ pub(crate) struct Parts {
     /// Byte offset in the outputs' region and row length.
     pub(crate) logits: Option<(u64, u64)>,
     pub(crate) hidden: Option<(u64, u64)>,
-    /// Operation with its version, and layer, of each node.
-    pub(crate) nodes: Vec<(String, u32)>,
+    pub(crate) nodes: Vec<NodeFacts>,
     pub(crate) report: PlanReport,
     pub(crate) memory: Memory,
     /// Where the steps of each phase are timed; `None` where they aren't.
     pub(crate) times: Option<[StepTimes; Phase::ALL.len()]>,
     pub(crate) model: Arc<dyn ModelSource>,
     pub(crate) par: ParallelFor,
+}
+
+/// What is told of a node.
+pub(crate) struct NodeFacts {
+    /// Operation with its version.
+    pub(crate) operation: String,
+    pub(crate) layer: u32,
+    /// Bytes of weights that it reads for one row.
+    pub(crate) weights_read_bytes: u64,
 }
 
 /// The memory that steps share.
@@ -201,6 +209,10 @@ impl BoundPlan {
             sum.calls += time.calls;
             sum.rows += time.rows;
             sum.seconds += time.time.as_secs_f64();
+            if phase == Phase::Decode {
+                let bytes = self.parts.nodes[number].weights_read_bytes;
+                sum.weights_read_bytes += bytes * time.calls;
+            }
         }
         operations.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         operations
@@ -238,6 +250,13 @@ impl BoundPlan {
     #[must_use]
     pub fn vocabulary(&self) -> usize {
         self.parts.logits.map_or(0, |(_, length)| length as usize)
+    }
+
+    /// Asks for pages of 2 MiB for what the plan reserved and hasn't spent yet.
+    pub fn ask_for_huge_pages(&mut self) {
+        for buffer in self.parts.memory.buffers() {
+            buffer.ask_for_huge_pages();
+        }
     }
 
     /// Spends all memory that the plan reserved now, so that the first passes don't stop for it, and
@@ -288,7 +307,8 @@ impl BoundPlan {
     fn step_identity(&self, phase: Phase, number: usize) -> (String, ProviderIdentity) {
         let step = &self.parts.steps[phase.index()][number];
         let candidate = &self.parts.bound[step.bound as usize].candidate;
-        (self.parts.nodes[number].0.clone(), candidate.identity())
+        let operation = self.parts.nodes[number].operation.clone();
+        (operation, candidate.identity())
     }
 
     fn failure(&self, number: usize, phase: Phase, status: guild_status) -> StepError {
@@ -296,7 +316,7 @@ impl BoundPlan {
         StepError {
             provider,
             operation,
-            layer: self.parts.nodes[number].1,
+            layer: self.parts.nodes[number].layer,
             status,
             text: self.parts.memory.errors.text(),
         }

@@ -260,6 +260,9 @@ pub struct OperationTime {
     pub rows: u64,
     /// Time of those calls together.
     pub seconds: f64,
+    /// Bytes of weights that those calls read in decode, each for one row, counted as in
+    /// [`MemoryReport::weights_read_bytes`]; 0 in prefill, where rows share what is read.
+    pub weights_read_bytes: u64,
 }
 
 impl OperationTime {
@@ -270,6 +273,7 @@ impl OperationTime {
             calls: 0,
             rows: 0,
             seconds: 0.0,
+            weights_read_bytes: 0,
         }
     }
 }

@@ -19,7 +19,8 @@ pub(crate) fn weights_read_bytes(section: &Section, sizes: &Sizes) -> u64 {
     of_nodes.fold(0, u64::saturating_add)
 }
 
-fn read_by(section: &Section, sizes: &Sizes, node: &Node) -> u64 {
+/// The same of one node.
+pub(crate) fn read_by(section: &Section, sizes: &Sizes, node: &Node) -> u64 {
     let weights = node.inputs.iter().map(|input| section.root(*input));
     let weights = weights.map(|root| &section.values[root]);
     let weights = weights.filter(|value| matches!(value.origin, Origin::Weight { .. }));

@@ -191,3 +191,87 @@ fn nothing_to_measure_and_too_few_positions_are_refused() {
     refused(&["--pg", "8"], "two numbers");
     refused(&["-b", "0"], "1..=65536");
 }
+
+#[test]
+fn a_list_of_threads_is_measured_and_compared_with_memory() {
+    let (site, model) = site_and_model();
+    let words = [
+        "bench", &model, "-p", "4", "-n", "3", "-r", "1", "-t", "1,2", "--ops",
+    ];
+    let answer = site.guild.json(&[&words[..], &["--roofline"]].concat());
+    let answer = answer.unwrap();
+    let results = answer["results"].as_array().unwrap();
+    let tests: Vec<(&str, u64)> = results
+        .iter()
+        .map(|one| {
+            (
+                one["test"].as_str().unwrap(),
+                one["threads"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(tests, [("pp4", 1), ("tg3", 1), ("pp4", 2), ("tg3", 2)]);
+    let bandwidth = |threads: u64| {
+        let all = answer["bandwidths"].as_array().unwrap();
+        let of = all.iter().find(|one| one["threads"] == threads).unwrap();
+        of["bytes_per_second"].as_f64().unwrap()
+    };
+    let token_bytes = answer_of_plan(&site, &model);
+    for result in results {
+        let operations = result["operations"].as_array().unwrap();
+        let read = operations
+            .iter()
+            .map(|one| one["weights_read_bytes"].as_u64().unwrap());
+        if result["prompt"] != 0 {
+            assert_eq!(read.sum::<u64>(), 0);
+            assert!(result["roofline"].is_null());
+            continue;
+        }
+        // Three tokens; what the operations read is what a token reads.
+        assert_eq!(read.sum::<u64>(), 3 * token_bytes);
+        let most = bandwidth(result["threads"].as_u64().unwrap());
+        let rates = operations.iter().chain([result]);
+        for one in rates.filter(|one| !one["weights_bytes_per_second"].is_null()) {
+            let rate = one["weights_bytes_per_second"].as_f64().unwrap();
+            let reached = one["roofline"].as_f64().unwrap();
+            assert!((reached * most / rate - 1.0).abs() < 1e-9, "{one}");
+        }
+    }
+    let plain = site.guild.json(&words).unwrap();
+    assert!(plain["bandwidths"].as_array().unwrap().is_empty());
+    assert!(plain["results"][1]["roofline"].is_null());
+}
+
+/// Bytes of weights that a token reads, as `guild plan` says.
+fn answer_of_plan(site: &Site, model: &str) -> u64 {
+    let plan = site.guild.json(&["plan", model]).unwrap();
+    plan["plan"]["memory"]["weights_read_bytes"].as_u64().unwrap()
+}
+
+#[test]
+fn an_instruction_set_is_forced_or_refused() {
+    let (site, model) = site_and_model();
+    let bench = ["bench", &model, "-p", "4", "-n", "0", "-r", "1", "--ops"];
+    let forced = [&bench[..], &["--isa", "portable"]].concat();
+    let answer = site.guild.json(&forced).unwrap();
+    assert_eq!(answer["isa"], "portable");
+    let operations = answer["results"][0]["operations"].as_array().unwrap();
+    let of_cpu = operations
+        .iter()
+        .map(|one| one["provider"]["implementation"].as_str().unwrap());
+    assert!(
+        of_cpu.clone().any(|name| name.ends_with("portable")),
+        "{operations:?}"
+    );
+    assert!(
+        of_cpu.clone().all(|name| !name.contains("avx")),
+        "{operations:?}"
+    );
+    let output = site.output(&[&bench[..], &["--isa", "sse2"]].concat());
+    assert_eq!(output.status.code(), Some(2));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(
+        answer["hint"].as_str().unwrap().contains("avx512vnni"),
+        "{answer}"
+    );
+}

@@ -40,7 +40,7 @@ const CASES: &[&str] = &[
     "plan {model} -c 64",
     "plan {model} -c 64 --steps",
     "bench {model} -p 4 -n 2 -r 1",
-    "bench {model} -p 4 -n 2 -r 1 --ops",
+    "bench {model} -p 4 -n 2 -r 1 --ops -t 1,2 --roofline --isa portable",
     "perplexity {model} -f {text} -c 64 --chunks 2",
     "logits {model} --ids 1,2,3 --out {folder}/logits.npy",
     "tokenize {model} -f {text}",

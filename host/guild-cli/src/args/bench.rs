@@ -2,7 +2,7 @@
 
 use super::ModelArgs;
 use super::model::context_help;
-use clap::{Args, ValueEnum};
+use clap::{Arg, Args, ValueEnum};
 use std::str::FromStr;
 
 /// `guild bench`.
@@ -10,6 +10,7 @@ use std::str::FromStr;
 #[command(mut_args(context_help(
     "Positions of a sequence; the default is what the longest test needs"
 )))]
+#[command(mut_args(list_of_threads))]
 pub struct BenchArgs {
     /// The model.
     #[command(flatten)]
@@ -38,9 +39,25 @@ pub struct BenchArgs {
     /// Time each operation, in one more repetition that doesn't count for the rates.
     #[arg(long)]
     pub ops: bool,
-    /// How the tables are written; `csv` has no `--ops`.
+    /// Compare what decode reads with the bandwidth of memory, which is measured after the tests.
+    #[arg(long)]
+    pub roofline: bool,
+    /// Instruction set of the CPU kernels, such as `avx2`; the default is the best of this machine.
+    #[arg(long, value_name = "NAME")]
+    pub isa: Option<String>,
+    /// How the tables are written; `csv` has no `--ops` and no `--roofline`.
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub format: TableFormat,
+}
+
+/// Makes `-t` a list.
+fn list_of_threads(argument: Arg) -> Arg {
+    match argument.get_id() == "threads" {
+        true => argument
+            .value_delimiter(',')
+            .help("Threads, such as `1,2`; the default is what affinity and the CPU quota allow"),
+        false => argument,
+    }
 }
 
 /// How a table is written.

@@ -1,7 +1,7 @@
 //! How a model is opened: shared by all commands that run or plan one.
 
 use super::{MemoryArgs, PackageArgs};
-use clap::{Arg, Args, ValueEnum};
+use clap::{Arg, ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Format of the KV cache.
@@ -18,9 +18,10 @@ pub enum KvFormat {
 pub struct ModelArgs {
     /// Model: a GGUF file, any shard of a split model, or a folder that holds one model.
     pub model: PathBuf,
+    // One at most, but for `bench`, which makes it a list.
     /// Threads; the default is what affinity and the CPU quota allow.
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    pub threads: Option<u32>,
+    #[arg(short, long, value_name = "N", action = ArgAction::Set, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Vec<u32>,
     /// Positions of a sequence. Each command has its own default, and its help says which.
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=16_777_216))]
     pub context: Option<u64>,

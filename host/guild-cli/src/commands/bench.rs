@@ -1,5 +1,6 @@
 //! `guild bench`: measures prefill and decode speed.
 
+mod bandwidth;
 mod case;
 mod operations;
 mod rates;
@@ -13,7 +14,9 @@ use crate::measure::peak_rss_bytes;
 use crate::memory::size::ByteSize;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::wiring::isa;
 use crate::wiring::model::{OpenModel, Size};
+use bandwidth::Bandwidth;
 use case::{Case, cases};
 use guild_engine::Engine;
 use rates::Rates;
@@ -21,67 +24,136 @@ use result::CaseResult;
 use serde_json::json;
 use std::path::Path;
 
-/// Runs each case once to warm up, then `-r` times, with one engine for each `-b`.
+/// Runs each case once to warm up, then `-r` times, with one engine for each `-t` and `-b`.
 pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let cases = asked_for(args, output)?;
     let context = context(args, &cases)?;
-    let model = OpenModel::open(&args.model, context, data_dir, output)?;
-    let repetitions =
-        u64::from(args.repetitions) + u64::from(!args.no_warmup) + u64::from(args.ops);
-    let progress = output.progress(
-        (args.batch.len() * cases.len()) as u64 * repetitions,
-        "repetitions",
-    );
-    let mut results = Vec::new();
-    let mut planned_bytes = 0;
-    output.data_beside(&progress, result::header(args.format))?;
-    for batch in &args.batch {
-        let longest = cases.iter().map(Case::longest_prefill).max();
+    if let Some(name) = &args.isa {
+        isa::force(name)?;
+    }
+    let mut model = OpenModel::open(&args.model, context, data_dir, output)?;
+    let threads = match args.model.threads.is_empty() {
+        true => vec![model.threads],
+        false => args.model.threads.clone(),
+    };
+    let mut bench = Bench {
+        args,
+        output,
+        cases,
+        context,
+        progress: output.progress(0, "repetitions"),
+        results: Vec::new(),
+        planned_bytes: 0,
+    };
+    bench.begin(threads.len())?;
+    for threads in &threads {
+        model.threads = *threads;
+        for batch in &args.batch {
+            bench.measure_all(&model, *batch)?;
+        }
+    }
+    bench.progress.finish_and_clear();
+    // The memory that bandwidth is measured with isn't the model's.
+    let peak_bytes = peak_rss_bytes();
+    let bandwidths = match args.roofline {
+        true => bandwidth::measure(&threads)?,
+        false => Vec::new(),
+    };
+    bench.compare(&bandwidths);
+    bench.print_tables()?;
+    output.say(format!(
+        "peak memory {}, planned {}",
+        ByteSize(peak_bytes.unwrap_or(0)),
+        ByteSize(bench.planned_bytes)
+    ));
+    output.object(json!({
+        "model": args.model.model,
+        "context": context,
+        "isa": isa::in_use(&args.model.packages),
+        "bandwidths": bandwidths,
+        "results": bench.results,
+        "packages": model.package_report(),
+        "peak_rss_bytes": peak_bytes,
+        "planned_bytes": bench.planned_bytes,
+    }))
+}
+
+/// What is measured, and what came out so far.
+struct Bench<'a> {
+    args: &'a BenchArgs,
+    output: Output,
+    cases: Vec<Case>,
+    context: u64,
+    progress: Progress,
+    results: Vec<CaseResult>,
+    /// The most that an engine was planned to take.
+    planned_bytes: u64,
+}
+
+impl Bench<'_> {
+    /// Shows the progress and the head of the table, for `threads` numbers of threads.
+    fn begin(&mut self, threads: usize) -> Outcome<()> {
+        let args = self.args;
+        let repetitions =
+            u64::from(args.repetitions) + u64::from(!args.no_warmup) + u64::from(args.ops);
+        let tests = threads * args.batch.len() * self.cases.len();
+        self.progress = self
+            .output
+            .progress(tests as u64 * repetitions, "repetitions");
+        self.output
+            .data_beside(&self.progress, result::header(args.format))
+    }
+
+    /// Every case with one engine.
+    fn measure_all(&mut self, model: &OpenModel, batch: u64) -> Outcome<()> {
+        let longest = self.cases.iter().map(Case::longest_prefill).max();
         let planned = model.plan(Size {
-            rows: (*batch).min(longest.unwrap_or(1)).max(1),
+            rows: batch.min(longest.unwrap_or(1)).max(1),
             outputs: 1,
-            context,
+            context: self.context,
             sampling: None,
         })?;
-        planned_bytes = planned.memory().total_bytes.max(planned_bytes);
+        self.planned_bytes = planned.memory().total_bytes.max(self.planned_bytes);
         let read_bytes = planned.report().memory.weights_read_bytes;
-        let mut engine = planned.load(output)?;
-        for case in &cases {
-            let rates = measure(args, case, &mut engine, &progress)?;
-            let operations = if args.ops {
+        let mut engine = planned.load(self.output)?;
+        for case in &self.cases {
+            let rates = measure(self.args, case, &mut engine, &self.progress)?;
+            let operations = if self.args.ops {
                 let times = operations::time(case, &mut engine)?;
-                progress.inc(1);
+                self.progress.inc(1);
                 times
             } else {
                 Vec::new()
             };
             let result =
-                CaseResult::new(*case, *batch, model.threads, rates, read_bytes, operations);
-            output.data_beside(&progress, result.line(args.format))?;
-            results.push(result);
+                CaseResult::new(*case, batch, model.threads, rates, read_bytes, operations);
+            self.output
+                .data_beside(&self.progress, result.line(self.args.format))?;
+            self.results.push(result);
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, bandwidths: &[Bandwidth]) {
+        for result in &mut self.results {
+            result.compare(bandwidths);
         }
     }
-    progress.finish_and_clear();
-    for result in results
-        .iter()
-        .filter(|result| !result.operations.is_empty())
-    {
-        output.data(result.operations_table(args.format))?;
+
+    /// The tables after the table of results.
+    fn print_tables(&self) -> Outcome<()> {
+        let timed = self.results.iter();
+        for result in timed.filter(|result| !result.operations.is_empty()) {
+            self.output
+                .data(result.operations_table(self.args.format))?;
+        }
+        match self.args.roofline {
+            true => self
+                .output
+                .data(result::roofline_table(&self.results, self.args.format)),
+            false => Ok(()),
+        }
     }
-    let peak_bytes = peak_rss_bytes();
-    output.say(format!(
-        "peak memory {}, planned {}",
-        ByteSize(peak_bytes.unwrap_or(0)),
-        ByteSize(planned_bytes)
-    ));
-    output.object(json!({
-        "model": args.model.model,
-        "context": context,
-        "results": results,
-        "packages": model.package_report(),
-        "peak_rss_bytes": peak_bytes,
-        "planned_bytes": planned_bytes,
-    }))
 }
 
 /// The cases, unless there is none or the format can't hold what they give.
@@ -91,10 +163,10 @@ fn asked_for(args: &BenchArgs, output: Output) -> Outcome<Vec<Case>> {
         return Err(Failure::new(Exit::Usage, "there is nothing to measure")
             .hint("give prompt tokens with -p, tokens to generate with -n, or both"));
     }
-    if args.ops && args.format == TableFormat::Csv && !output.json {
+    if (args.ops || args.roofline) && args.format == TableFormat::Csv && !output.json {
         return Err(Failure::new(
             Exit::Usage,
-            "--ops adds tables with other columns, and a csv stream holds one",
+            "--ops and --roofline add tables with other columns, and a csv stream holds one",
         )
         .hint("take --json, or --format markdown"));
     }

@@ -70,8 +70,8 @@ pub fn nodes(files: &SystemFiles) -> Check {
     let check = Check::ok("numa", count(nodes.len().max(1), "memory node"), details);
     if nodes.iter().filter(|node| node.processors > 0).count() > 1 {
         return check.warn(
-            "guild places threads and memory without regard to nodes; one node may be faster",
-            "numactl --cpunodebind=0 --membind=0 guild …",
+            "buffers lie on the node of the thread that loads; spreading them over all may be faster",
+            "guild run --numa interleave …",
         );
     }
     check

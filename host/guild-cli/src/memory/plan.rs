@@ -11,6 +11,9 @@ use std::path::PathBuf;
 /// Pages that the system maps around a page of a file that is touched: Linux's `fault_around_bytes`.
 const FAULT_AROUND_BYTES: usize = 64 << 10;
 
+/// What it maps at once of a file that may lie in huge pages.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
 /// Resident bytes of one worker thread beyond its share of the pool: the touched part of its stack,
 /// its signal stack, its thread-local data and its first pages from the allocator. A bound with room: the
 /// peaks (`peak_rss_bytes`) of `guild run --json` with `-t 1` and with more show what one takes.
@@ -191,14 +194,18 @@ fn sum(parts: &[u64]) -> u64 {
 
 /// Bytes of the mapping that touching every tensor in use makes resident: the windows around touched
 /// pages, each once.
-fn mapped_bytes(plan: &Plan<'_>, source: &dyn ModelSource) -> Result<u64, ModelError> {
+fn mapped_bytes(plan: &Plan<'_>, source: &GgufFile) -> Result<u64, ModelError> {
+    let window_bytes = match source.has_huge_pages() {
+        true => HUGE_PAGE_BYTES,
+        false => FAULT_AROUND_BYTES,
+    };
     let mut windows = Vec::new();
     for name in plan.weight_names() {
         let bytes = source.tensor_bytes(name)?.as_ptr_range();
-        let start = bytes.start.addr() / FAULT_AROUND_BYTES;
-        windows.push((start, bytes.end.addr().div_ceil(FAULT_AROUND_BYTES)));
+        let start = bytes.start.addr() / window_bytes;
+        windows.push((start, bytes.end.addr().div_ceil(window_bytes)));
     }
-    Ok(covered(&mut windows) as u64 * FAULT_AROUND_BYTES as u64)
+    Ok(covered(&mut windows) as u64 * window_bytes as u64)
 }
 
 /// How many whole numbers lie in at least one of the ranges `[start, end)`.

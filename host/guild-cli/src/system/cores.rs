@@ -47,6 +47,13 @@ pub fn cores(files: &SystemFiles) -> Cores {
     }
 }
 
+/// The numbers of the nodes that have memory; none where the system doesn't know the word.
+#[must_use]
+pub fn memory_nodes(files: &SystemFiles) -> Vec<usize> {
+    let list = files.read("sys/devices/system/node/has_memory");
+    list.and_then(|list| number_list(&list)).unwrap_or_default()
+}
+
 /// Reads the memory nodes; none where the system doesn't know the word.
 #[must_use]
 pub fn nodes(files: &SystemFiles) -> Vec<Node> {
@@ -60,4 +67,32 @@ pub fn nodes(files: &SystemFiles) -> Vec<Node> {
         })
     };
     files.names(FOLDER).iter().filter_map(node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_with_memory_are_told_from_nodes_with_processors() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("sys/devices/system/node");
+        let files = SystemFiles::below(folder.path());
+        assert!(memory_nodes(&files).is_empty() && nodes(&files).is_empty());
+        for (name, list) in [
+            ("has_memory", "0,2-3\n"),
+            ("node0/cpulist", "0-3\n"),
+            ("node1/cpulist", "4-7,9\n"),
+            ("node2/cpulist", "\n"),
+        ] {
+            let path = place.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, list).unwrap();
+        }
+        assert_eq!(memory_nodes(&files), [0, 2, 3]);
+        let processors: Vec<_> = nodes(&files).iter().map(|node| node.processors).collect();
+        assert_eq!(&processors[..2], [4, 5]);
+        std::fs::write(place.join("has_memory"), "all of them\n").unwrap();
+        assert!(memory_nodes(&files).is_empty());
+    }
 }

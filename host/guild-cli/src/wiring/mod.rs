@@ -3,6 +3,7 @@
 pub mod abi_identity;
 pub mod builtins;
 mod events;
+pub mod isa;
 pub mod model;
 pub mod planned;
 mod prefetch;

@@ -1,6 +1,6 @@
 //! From a model file and arguments to an engine.
 
-use crate::args::{KvFormat, MemoryArgs, ModelArgs};
+use crate::args::{HugePages, KvFormat, MemoryArgs, ModelArgs};
 use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::memory::process::ProcessMemory;
@@ -50,7 +50,8 @@ pub struct Size<'a> {
 
 /// Maps the model file and checks its directory.
 pub fn open_file(args: &ModelArgs) -> Outcome<Arc<GgufFile>> {
-    let file = GgufFile::open(&args.model)?;
+    let mut file = GgufFile::open(&args.model)?;
+    file.ask_for_huge_pages(args.memory.huge_pages == HugePages::Auto);
     events::opened(&args.model, &file);
     Ok(Arc::new(file))
 }
@@ -90,7 +91,8 @@ impl OpenModel {
             KvFormat::F16 => guild_graph::KvFormat::F16,
             KvFormat::F32 => guild_graph::KvFormat::F32,
         };
-        let threads = args.threads.unwrap_or_else(allowed_workers);
+        let threads = args.threads.first().copied();
+        let threads = threads.unwrap_or_else(allowed_workers);
         Ok(OpenModel {
             packages,
             file,

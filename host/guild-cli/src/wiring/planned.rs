@@ -1,14 +1,17 @@
 //! A planned model: what it will take, whether that fits, and the step to an engine.
 
-use crate::args::MemoryArgs;
+use crate::args::{HugePages, MemoryArgs, Numa};
+use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::milliseconds;
 use crate::memory::fit::Fit;
 use crate::memory::plan::MemoryPlan;
 use crate::memory::process::ProcessMemory;
 use crate::output::Output;
+use crate::system::SystemFiles;
+use crate::system::cores::memory_nodes;
 use crate::wiring::{events, prefetch};
-use guild_engine::{Engine, EngineError, Sampling, ThreadPool, parallel_for};
+use guild_engine::{Engine, EngineError, Sampling, ThreadPool, numa, parallel_for};
 use guild_graph::{BindOptions, Plan, PlanReport};
 use guild_model::GgufFile;
 use std::sync::Arc;
@@ -76,10 +79,11 @@ impl<'m> PlannedModel<'m> {
             }
             tracing::warn!("{}", refusal.message);
         }
+        place_on_nodes(self.args.numa, &SystemFiles::of_machine())?;
         let ahead = self.fit.fits && !self.args.no_prefetch;
         if ahead {
             let started = Instant::now();
-            prefetch::weights(&*self.file, self.plan.weight_names(), output)?;
+            prefetch::weights(&self.file, self.plan.weight_names(), output)?;
             let ms = milliseconds(started).round();
             tracing::info!(ms, "weights read");
         }
@@ -87,9 +91,46 @@ impl<'m> PlannedModel<'m> {
             .map_err(|source| Failure::from(EngineError::Threads { source }))?;
         let plan = self.plan.bind(parallel_for(&Arc::new(pool)))?;
         let mut engine = Engine::new(plan, self.options);
+        if self.args.huge_pages == HugePages::Auto {
+            engine.ask_for_huge_pages();
+        }
         if ahead {
             engine.touch();
         }
         Ok(engine)
+    }
+}
+
+/// Has the pages of this thread, and of the pool that it starts, lie where the policy says.
+fn place_on_nodes(policy: Numa, files: &SystemFiles) -> Outcome<()> {
+    let nodes = memory_nodes(files);
+    if policy == Numa::FirstTouch || nodes.len() < 2 {
+        return Ok(());
+    }
+    numa::interleave(&nodes).map_err(|error| {
+        let message = format!("the system refuses to spread memory over nodes: {error}");
+        Failure::new(Exit::Unsupported, message)
+            .hint("leave --numa out, or allow the process set_mempolicy, which containers forbid")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_that_the_system_does_not_have_are_a_refusal_and_one_node_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let nodes = folder.path().join("sys/devices/system/node");
+        std::fs::create_dir_all(&nodes).unwrap();
+        let files = SystemFiles::below(folder.path());
+        let place = |policy, list: &str| {
+            std::fs::write(nodes.join("has_memory"), list).unwrap();
+            place_on_nodes(policy, &files)
+        };
+        assert!(place(Numa::Interleave, "0\n").is_ok());
+        assert!(place(Numa::FirstTouch, "1000-1001\n").is_ok());
+        let refused = place(Numa::Interleave, "1000-1001\n").unwrap_err();
+        assert_eq!(refused.exit, Exit::Unsupported);
     }
 }

@@ -154,6 +154,20 @@ fn timed_passes_count_each_operation_and_give_the_same_numbers() {
     let embedding = find("guild.core.embedding@1");
     assert_eq!((embedding.calls, embedding.rows), (2, 5));
     assert_eq!(embedding.provider.implementation, "test.package.impl");
+    assert_eq!(embedding.weights_read_bytes, 0);
+    last(&mut plan, Phase::Decode, 0, &[1]);
+    last(&mut plan, Phase::Decode, 1, &[1]);
+    let decode = plan.operation_times(Phase::Decode);
+    let read = decode
+        .iter()
+        .map(|one| (one.operation.as_str(), one.weights_read_bytes));
+    // Each of the two calls reads a row of the table.
+    assert!(
+        read.clone()
+            .any(|one| one == ("guild.core.embedding@1", 32)),
+        "{decode:?}"
+    );
+    assert_eq!(read.map(|one| one.1).sum::<u64>(), 32);
     // The head runs on output rows alone.
     assert_eq!(find("guild.core.select_rows@1").rows, 2);
     assert!(times.iter().all(|one| one.seconds > 0.0));

@@ -17,6 +17,7 @@ use crate::source::{ContentId, ModelSource, TensorInfo, missing_tensor};
 pub struct GgufFile {
     shards: Vec<Shard>,
     gguf: Gguf,
+    huge_pages: bool,
 }
 
 /// One of a model's files. A model that isn't split has one.
@@ -147,6 +148,7 @@ impl GgufFile {
         let model = Self {
             shards,
             gguf: join(files)?,
+            huge_pages: false,
         };
         model.check_unchanged()?;
         Ok(model)
@@ -168,6 +170,32 @@ impl GgufFile {
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
         self.shards.iter().map(Shard::file_bytes).sum()
+    }
+
+    /// Asks for pages of 2 MiB for the files that are long enough, or for small ones only.
+    pub fn ask_for_huge_pages(&mut self, on: bool) {
+        let shards = self.shards.iter();
+        self.huge_pages = shards.fold(false, |any, shard| shard.map.ask_for_huge_pages(on) | any);
+    }
+
+    /// Whether touching a page may map one of 2 MiB.
+    #[must_use]
+    pub const fn has_huge_pages(&self) -> bool {
+        self.huge_pages
+    }
+
+    /// Reads a part of a tensor's bytes and maps their pages in one call. False for an unknown name, a part outside the
+    /// tensor, and where the system can't: then nothing is known of these pages.
+    pub fn populate(&self, name: &str, part: core::ops::Range<u64>) -> bool {
+        let Some(tensor) = self.tensor(name) else {
+            return false;
+        };
+        let inside = part.start <= part.end && part.end <= tensor.byte_len.unwrap_or(0);
+        let shard = self.shard(tensor).filter(|_| inside);
+        shard.is_some_and(|shard| {
+            let start = tensor.offset + part.start;
+            shard.map.populate(start, part.end - part.start)
+        })
     }
 
     fn shard(&self, tensor: &TensorInfo) -> Option<&Shard> {

@@ -18,6 +18,10 @@ pub struct OperationRow {
     pub share: f64,
     /// Microseconds a call.
     pub call_us: f64,
+    /// Bytes of weights that a second of its time reads, in decode; null where it reads none.
+    pub weights_bytes_per_second: Option<f64>,
+    /// That over the bandwidth of memory; null without `--roofline`.
+    pub roofline: Option<f64>,
 }
 
 /// Runs `case` once with timed steps; what was in the context before isn't timed.
@@ -36,6 +40,9 @@ fn rows(phase: Phase, times: Vec<OperationTime>) -> Vec<OperationRow> {
         phase,
         share: time.seconds / total.max(f64::MIN_POSITIVE),
         call_us: time.seconds * 1e6 / time.calls.max(1) as f64,
+        weights_bytes_per_second: (time.weights_read_bytes > 0)
+            .then(|| time.weights_read_bytes as f64 / time.seconds.max(f64::MIN_POSITIVE)),
+        roofline: None,
         time,
     });
     rows.collect()

@@ -1,5 +1,6 @@
 //! A test's result, and its lines in each format.
 
+use super::bandwidth::Bandwidth;
 use super::case::Case;
 use super::operations::OperationRow;
 use super::rates::Rates;
@@ -26,6 +27,8 @@ pub struct CaseResult {
     pub tps: Rates,
     /// Bytes of weights that a second of decode reads, at the median; null for a test with a prompt.
     pub weights_bytes_per_second: Option<f64>,
+    /// That over the bandwidth of memory; null without `--roofline`.
+    pub roofline: Option<f64>,
     /// What each operation took; empty without `--ops`.
     pub operations: Vec<OperationRow>,
 }
@@ -43,7 +46,7 @@ const COLUMNS: [Column; 10] = [
     right("weights GB/s", 12),
 ];
 
-const OPERATION_COLUMNS: [Column; 11] = [
+const OPERATION_COLUMNS: [Column; 12] = [
     left("test", 14),
     right("depth", 7),
     right("batch", 6),
@@ -55,7 +58,54 @@ const OPERATION_COLUMNS: [Column; 11] = [
     right("ms", 10),
     right("share %", 8),
     right("us/call", 10),
+    right("weights GB/s", 12),
 ];
+
+const ROOFLINE_COLUMNS: [Column; 7] = [
+    left("test", 14),
+    right("depth", 7),
+    right("threads", 7),
+    left("operation", 32),
+    right("weights GB/s", 12),
+    right("memory GB/s", 12),
+    right("reached %", 10),
+];
+
+/// A number of bytes a second as tables show it.
+fn gigabytes(rate: Option<f64>) -> String {
+    rate.map_or_else(String::new, |rate| format!("{:.2}", rate / 1e9))
+}
+
+/// The table of what decode reaches of the bandwidth of memory, with a line before it that is empty. A line
+/// without an operation is of the whole test.
+pub fn roofline_table(results: &[CaseResult], format: TableFormat) -> String {
+    let mut text = format!("\n{}", table::header(format, &ROOFLINE_COLUMNS));
+    for result in results {
+        let whole = ("", result.weights_bytes_per_second, result.roofline);
+        let operations = result.operations.iter();
+        let operations = operations.map(|row| {
+            let name = row.time.operation.as_str();
+            (name, row.weights_bytes_per_second, row.roofline)
+        });
+        for (operation, rate, roofline) in std::iter::once(whole).chain(operations) {
+            let (Some(rate), Some(roofline)) = (rate, roofline) else {
+                continue;
+            };
+            let cells = [
+                result.test.clone(),
+                result.depth.to_string(),
+                result.threads.to_string(),
+                operation.to_owned(),
+                gigabytes(Some(rate)),
+                gigabytes(Some(rate / roofline.max(f64::MIN_POSITIVE))),
+                format!("{:.1}", roofline * 100.0),
+            ];
+            text.push('\n');
+            text.push_str(&table::row(format, &ROOFLINE_COLUMNS, &cells));
+        }
+    }
+    text
+}
 
 /// The first line or lines of the table of results.
 pub fn header(format: TableFormat) -> String {
@@ -82,13 +132,26 @@ impl CaseResult {
             threads,
             weights_bytes_per_second: decode.then_some(read_bytes as f64 * tps.median),
             tps,
+            roofline: None,
             operations,
+        }
+    }
+
+    /// Compares what the test and its operations read with the bandwidth of memory at the test's threads.
+    pub fn compare(&mut self, bandwidths: &[Bandwidth]) {
+        let same = |bandwidth: &&Bandwidth| bandwidth.threads == self.threads;
+        let Some(most) = bandwidths.iter().find(same).map(|one| one.bytes_per_second) else {
+            return;
+        };
+        let over = |rate: Option<f64>| rate.map(|rate| rate / most.max(f64::MIN_POSITIVE));
+        self.roofline = over(self.weights_bytes_per_second);
+        for row in &mut self.operations {
+            row.roofline = over(row.weights_bytes_per_second);
         }
     }
 
     /// Its line in the table of results.
     pub fn line(&self, format: TableFormat) -> String {
-        let rate = self.weights_bytes_per_second;
         let cells = [
             self.test.clone(),
             self.depth.to_string(),
@@ -99,7 +162,7 @@ impl CaseResult {
             format!("{:.2}", self.tps.max),
             format!("{:.2}", self.tps.standard_deviation),
             self.tps.samples.len().to_string(),
-            rate.map_or_else(String::new, |rate| format!("{:.2}", rate / 1e9)),
+            gigabytes(self.weights_bytes_per_second),
         ];
         table::row(format, &COLUMNS, &cells)
     }
@@ -120,6 +183,7 @@ impl CaseResult {
                 format!("{:.3}", row.time.seconds * 1e3),
                 format!("{:.1}", row.share * 100.0),
                 format!("{:.2}", row.call_us),
+                gigabytes(row.weights_bytes_per_second),
             ];
             text.push('\n');
             text.push_str(&table::row(format, &OPERATION_COLUMNS, &cells));
