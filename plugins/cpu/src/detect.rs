@@ -219,7 +219,8 @@ fn registers() -> Registers {
 /// Asks Linux to let this process use the tile registers (`arch_prctl`, `ARCH_REQ_XCOMP_PERM`). Without that
 /// their first use is a fault. Asking again is harmless.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-fn tiles_granted() -> bool {
+#[must_use]
+pub fn tiles_granted() -> bool {
     const ARCH_PRCTL: i64 = 158;
     const REQUEST_PERMISSION: i64 = 0x1023;
     const TILE_DATA: i64 = 18;
@@ -239,8 +240,10 @@ fn tiles_granted() -> bool {
     result == 0
 }
 
+/// Only on Linux and x86-64 is there somebody to ask for tile registers.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-fn tiles_granted() -> bool {
+#[must_use]
+pub fn tiles_granted() -> bool {
     false
 }
 

@@ -26,7 +26,7 @@ pub mod sigmoid_mul;
 pub mod swiglu;
 
 use crate::isa::{Isa, LANES, vectorized};
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
+use guild_sdk::abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_sdk::{Element, Failure, Par, Refusal, Request, Tensor, TensorInfo};
 
 /// Elements of simple work from which waking other threads pays.

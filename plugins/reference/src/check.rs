@@ -1,7 +1,7 @@
 //! Checks of requests that several operations share. Operands are counted as refusals count them:
 //! inputs, then outputs, then states.
 
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
+use guild_sdk::abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_sdk::{Params, Refusal, Request, TensorInfo, format};
 
 /// The request has these numbers of inputs, outputs and states.

@@ -16,8 +16,8 @@ mod rope;
 mod seed;
 mod weights;
 
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::CoreOp;
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 pub use seed::Seed;
 pub use weights::random_weight;

@@ -1,7 +1,7 @@
 //! Operands in memory: strides with gaps, guard bands around, and the comparison after a call.
 
 use crate::case::{Operand, StateOperand};
-use guild_abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
+use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::format;
 
 /// Bytes of guard on each side.

@@ -478,10 +478,11 @@ unsafe fn pointers<'a, T>(items: *const T, count: u32) -> &'a [T] {
 mod tests {
     use super::*;
     use guild_abi::abi::{
-        GUILD_FORMAT_F32, GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID,
-        GUILD_STATUS_ERR_SCRATCH_SMALL, GUILD_TENSOR_DYNAMIC_ROWS,
+        GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_SCRATCH_SMALL,
+        GUILD_TENSOR_DYNAMIC_ROWS,
     };
     use guild_abi::core_ops::GUILD_OP_ADD;
+    use guild_abi::formats::GUILD_FORMAT_F32;
 
     const ROWS: u64 = 2;
 

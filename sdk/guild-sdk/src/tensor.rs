@@ -12,10 +12,8 @@ use crate::format::{self, Storage};
 use crate::kernel::Failure;
 use crate::tiles::Tiles;
 use core::marker::PhantomData;
-use guild_abi::abi::{
-    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_SPACE_DEVICE,
-    GUILD_TENSOR_DYNAMIC_ROWS, guild_tensor,
-};
+use guild_abi::abi::{GUILD_SPACE_DEVICE, GUILD_TENSOR_DYNAMIC_ROWS, guild_tensor};
+use guild_abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 /// An element that views hand out.
 ///

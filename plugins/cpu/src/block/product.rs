@@ -31,7 +31,7 @@ use super::tq2_0::Tq2_0;
 use super::{Block, Tile};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
-use guild_sdk::abi::abi::{
+use guild_sdk::abi::formats::{
     GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ1_M, GUILD_FORMAT_IQ1_S,
     GUILD_FORMAT_IQ2_S, GUILD_FORMAT_IQ2_XS, GUILD_FORMAT_IQ2_XXS, GUILD_FORMAT_IQ3_S,
     GUILD_FORMAT_IQ3_XXS, GUILD_FORMAT_IQ4_NL, GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_MXFP4,

@@ -32,6 +32,14 @@ struct Config {
     rows: [u8; 16],
 }
 
+/// One instruction on tiles. Called where the registers are open, with operands that it may read or write.
+macro_rules! tile {
+    ($text:expr $(, $operand:expr)*) => {
+        // SAFETY: the caller's promise; tile registers are no registers of the compiler's.
+        unsafe { asm!($text, $(in(reg) $operand,)* options(nostack, preserves_flags)) }
+    };
+}
+
 impl TileRegisters {
     /// Opens the registers: 0 to 3 for sums, 4 and 5 for activations, 6 and 7 for weights of `words` words.
     ///
@@ -97,12 +105,6 @@ impl TileRegisters {
         job: &TileDots<'_, V>,
         out: &mut TileSums,
     ) {
-        macro_rules! tile {
-            ($text:expr $(, $operand:expr)*) => {
-                // SAFETY: as above; tile registers are no registers of the compiler's.
-                unsafe { asm!($text, $(in(reg) $operand,)* options(nostack, preserves_flags)) }
-            };
-        }
         macro_rules! multiply {
             ($operands:literal) => {
                 if SIGNED {
@@ -144,6 +146,14 @@ impl TileRegisters {
                 }
             }
         }
+        // SAFETY: as above.
+        unsafe { Self::store::<SECOND, MORE>(out) }
+    }
+
+    /// # Safety
+    /// As in [`TileRegisters::dots`].
+    #[inline(always)]
+    unsafe fn store<const SECOND: bool, const MORE: bool>(out: &mut TileSums) {
         let [plane_0, plane_1] = &mut out.0;
         tile!(
             "tilestored [{} + {}*1], tmm0",

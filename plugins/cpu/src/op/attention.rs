@@ -5,8 +5,9 @@ use super::{check_counts, check_f32};
 use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::exp;
 use guild_numerics::lanes::Scalar;
-use guild_sdk::abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_PAGE_POSITIONS};
+use guild_sdk::abi::abi::GUILD_PAGE_POSITIONS;
 use guild_sdk::abi::core_ops::guild_attention_params;
+use guild_sdk::abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::{
     Batch, Bounds, Element, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Sequence,
     State, Tensor,

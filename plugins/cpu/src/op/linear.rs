@@ -5,7 +5,7 @@ use crate::block::{
     Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, Tile, TileRows, product,
 };
 use crate::isa::Isa;
-use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{
     Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Weight,
 };

@@ -4,9 +4,11 @@
 use super::{Case, Operand, Seed, params, random_weight};
 use crate::oracle::Matrix;
 use crate::oracle::moe_experts::{ExpertPool, FeedForward};
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0};
 use guild_abi::contract::MOE_EXPERTS;
 use guild_abi::core_ops::{GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE};
+use guild_abi::formats::{
+    GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+};
 use guild_sdk::format::{self, WEIGHT_FORMATS};
 
 pub(super) fn cases() -> Vec<Case> {
