@@ -64,6 +64,13 @@ pub const GUILD_FORMAT_Q1_0: u32 = 39;
 /// Formats from here on are numbered by the host from their names (`guild.formats/1`).
 pub const GUILD_FORMAT_NAMED: u32 = 256;
 
+/// Layout of a weight: the file's own; rows follow each other without gaps.
+pub const GUILD_LAYOUT_FILE: u16 = 0;
+/// Layout of the weights of `moe_experts`: an expert's gate and up rows alternate, its down rows follow.
+/// Three tensors look into the same bytes; their strides say where rows and experts begin. Where gate and
+/// up are one tensor, its rows alternate.
+pub const GUILD_LAYOUT_GATE_UP_ROWS: u16 = 1;
+
 /// Host extension `guild.formats/1`: numbers for formats beyond the fixed ones. 64 bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -58,15 +58,23 @@ impl Line {
     pub const ZERO: Line = Line([0.0; LANES]);
 }
 
-/// Up to sixteen weight rows without gaps.
+/// Up to sixteen weight rows.
 #[derive(Clone, Copy)]
 pub struct TileRows<'a> {
-    /// Their bytes.
+    /// Their bytes, from the first row's first to the last row's last.
     pub bytes: &'a [u8],
-    /// Bytes of a row.
+    /// Bytes from a row to the next.
     pub row_bytes: usize,
     /// Elements of a row.
     pub elems: usize,
+}
+
+impl TileRows<'_> {
+    /// Number of rows.
+    #[inline(always)]
+    pub(super) fn count(&self) -> usize {
+        self.bytes.len().div_ceil(self.row_bytes)
+    }
 }
 
 /// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
@@ -169,7 +177,7 @@ fn quantised_product<S: Isa, B: Block>(
     let blocks_per_step = RECORD_ELEMS / B::BLOCK_ELEMS;
     let blocks = weight.elems / B::BLOCK_ELEMS;
     let steps = blocks.div_ceil(blocks_per_step);
-    let whole = weight.bytes.len() == TILE_ROWS * weight.row_bytes;
+    let whole = weight.count() == TILE_ROWS;
     let tiled = (S::TILES && out.len() >= TILED_ROWS_MIN).then(|| Tiled::<S>::open::<B>(isa));
     for step in 0..steps {
         let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
@@ -269,7 +277,7 @@ fn unpack_part<S: Isa, B: Block>(
 ) {
     let mut bytes = [0; TILE_ROWS * STEP_BYTES_MAX];
     let used = blocks * B::BLOCK_BYTES;
-    let rows = weight.bytes.chunks_exact(weight.row_bytes);
+    let rows = weight.bytes.chunks(weight.row_bytes);
     for (row, bytes) in rows.zip(bytes.chunks_exact_mut(STEP_BYTES_MAX)) {
         bytes[..used].copy_from_slice(&row[offset..offset + used]);
     }

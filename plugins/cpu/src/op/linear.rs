@@ -163,10 +163,9 @@ impl<S: Isa> Band<'_, S> {
 
 /// Weight rows `first..first + count`.
 pub(super) fn tile_rows<'a>(weight: &Weight<'a>, first: usize, count: usize) -> TileRows<'a> {
-    let row_bytes = weight.row_bytes();
     TileRows {
-        bytes: &weight.bytes()[first * row_bytes..][..count * row_bytes],
-        row_bytes,
+        bytes: weight.row_range(first, count),
+        row_bytes: weight.row_stride(),
         elems: weight.elems(),
     }
 }

@@ -8,7 +8,9 @@ use guild_abi::contract::MOE_EXPERTS;
 use guild_abi::core_ops::{GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE};
 use guild_abi::formats::{
     GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_LAYOUT_GATE_UP_ROWS,
 };
+use guild_quant::ExpertRows;
 use guild_sdk::format::{self, WEIGHT_FORMATS};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -45,6 +47,8 @@ pub(super) fn cases() -> Vec<Case> {
         }
         cases.push(plain.with(ALL, 9).case().strided());
         cases.push(with_leading_axis(plain.with(ALL, 2).case()));
+        cases.push(plain.with(0, 1).case_of_pairs());
+        cases.push(plain.with(ALL, 9).case_of_pairs());
     }
     let mixed = Pool {
         gate: GUILD_FORMAT_Q4_K,
@@ -66,6 +70,8 @@ pub(super) fn cases() -> Vec<Case> {
         ..mixed
     };
     cases.push(narrow.case());
+    cases.push(narrow.case_of_pairs());
+    cases.push(mixed.with(0, 40).case_of_pairs());
     let mut bad = Pool {
         gate: GUILD_FORMAT_F32,
         down: GUILD_FORMAT_F32,
@@ -80,6 +86,37 @@ pub(super) fn cases() -> Vec<Case> {
     bad.invalid = true;
     cases.push(bad);
     cases
+}
+
+/// Gate and up rows that alternate: behind each row there is room for the other's, behind each expert for its
+/// down rows. What lies there isn't a weight, so that a row that is read from the wrong place shows.
+fn with_pairs(mut case: Case, pool: &Pool) -> Case {
+    case.name += " with alternating rows";
+    let weights = if pool.has(GUILD_MOE_FUSED_GATE_UP) {
+        2
+    } else {
+        3
+    };
+    for weight in &mut case.inputs[3..3 + weights] {
+        weight.layout = GUILD_LAYOUT_GATE_UP_ROWS;
+        weight.row_gap = 4;
+    }
+    if weights == 3 {
+        case.inputs[3].head_gap = 3;
+        case.inputs[4].head_gap = 5;
+        return case;
+    }
+    let gate_up = &mut case.inputs[3];
+    let expert_bytes = gate_up.bytes.len() / pool.experts;
+    let row_bytes = expert_bytes / (2 * pool.ff);
+    let rows = ExpertRows::new(pool.ff, row_bytes, row_bytes, 0).expect("small");
+    for expert in gate_up.bytes.chunks_exact_mut(expert_bytes) {
+        let (gate, up) = expert.split_at(expert_bytes / 2);
+        let mut packed = vec![0; expert_bytes];
+        rows.pack(gate, up, &[], &mut packed).expect("whole rows");
+        expert.copy_from_slice(&packed);
+    }
+    case
 }
 
 /// The shared expert's gate as `[1, hidden]`.
@@ -111,6 +148,10 @@ impl Pool {
             rows,
             ..self
         }
+    }
+
+    fn case_of_pairs(&self) -> Case {
+        with_pairs(self.case(), self)
     }
 
     fn has(&self, flag: u32) -> bool {

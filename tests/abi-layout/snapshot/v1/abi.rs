@@ -240,7 +240,7 @@ pub struct guild_quant {
     pub block_bytes: u32,
     /// Axis along which blocks lie.
     pub axis: u16,
-    /// Packed layout; 0 is the file's own.
+    /// Packed layout, one of `GUILD_LAYOUT_*`; a provider declines one that it doesn't know.
     pub layout: u16,
     /// Elements that share a separate scale; 0 when scales are inside the blocks.
     pub group: u32,
@@ -284,7 +284,7 @@ pub struct guild_tensor {
     /// Bytes from one element to the next along an axis; for a quantised format, on the innermost
     /// axis, from one storage block to the next.
     pub stride: [i64; 6],
-    /// Description of a quantised format, or null.
+    /// Description of a quantised format or of a packed layout, or null.
     pub quant: *const guild_quant,
     /// Stable identity of a weight's bytes; 0 for none.
     pub content_id: u64,
