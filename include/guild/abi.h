@@ -413,7 +413,7 @@ typedef struct guild_quant {
      */
     uint16_t axis;
     /**
-     * Packed layout; 0 is the file's own.
+     * Packed layout, one of `GUILD_LAYOUT_*`; a provider declines one that it doesn't know.
      */
     uint16_t layout;
     /**
@@ -492,7 +492,7 @@ typedef struct guild_tensor {
      */
     int64_t stride[6];
     /**
-     * Description of a quantised format, or null.
+     * Description of a quantised format or of a packed layout, or null.
      */
     const struct guild_quant *quant;
     /**

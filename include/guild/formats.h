@@ -166,6 +166,18 @@ extern "C" {
 #define GUILD_FORMAT_NAMED 256
 
 /**
+ * Layout of a weight: the file's own; rows follow each other without gaps.
+ */
+#define GUILD_LAYOUT_FILE 0
+
+/**
+ * Layout of the weights of `moe_experts`: an expert's gate and up rows alternate, its down rows follow.
+ * Three tensors look into the same bytes; their strides say where rows and experts begin. Where gate and
+ * up are one tensor, its rows alternate.
+ */
+#define GUILD_LAYOUT_GATE_UP_ROWS 1
+
+/**
  * Host extension `guild.formats/1`: numbers for formats beyond the fixed ones. 64 bytes.
  */
 typedef struct guild_formats_v1 {

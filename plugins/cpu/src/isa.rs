@@ -204,6 +204,12 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// `sum + a . b` for each group of two i16.
     fn dot_i16(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
 
+    /// Asks for the lines of some bytes that are wanted soon.
+    #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
     /// Opens this thread's tile registers for weights of `words` words.
     ///
     /// # Panics

@@ -259,6 +259,12 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
         ]
     }
     #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        for line in bytes.chunks(64) {
+            have!(_mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()));
+        }
+    }
+    #[inline(always)]
     fn and(self, a: V, b: V) -> V {
         both!(_mm256_and_si256, a, b)
     }

@@ -202,6 +202,12 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         unsafe { columns(row(0), row(4), row(8), row(12), stride) }
     }
     #[inline(always)]
+    fn prefetch(self, bytes: &[u8]) {
+        for line in bytes.chunks(64) {
+            have!(_mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()));
+        }
+    }
+    #[inline(always)]
     fn and(self, a: __m512i, b: __m512i) -> __m512i {
         have!(_mm512_and_si512(a, b))
     }

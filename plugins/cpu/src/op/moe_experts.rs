@@ -30,6 +30,9 @@ use guild_sdk::{
 use operands::{Layout, Network, Operands};
 use routing::{Routing, Sizes};
 
+static TRY: std::sync::LazyLock<usize> =
+    std::sync::LazyLock::new(|| std::env::var("TRY").map_or(0, |x| x.parse().unwrap()));
+
 struct MoeExperts<S: Isa> {
     isa: S,
     layout: Layout,
@@ -122,7 +125,10 @@ impl<S: Isa> Instance for MoeExperts<S> {
             operands: &operands,
             routing: &routing,
         };
-        let width = band(y.dim(), x.par().workers());
+        let mut width = band(y.dim(), x.par().workers());
+        if *TRY >> 8 > 0 && rows < 16 {
+            width = (*TRY >> 8) * 16;
+        }
         let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
         let records = Ragged::new(records, routing.bounds)?;
         let staged = Staged::new(records, words, bands)?;
@@ -236,6 +242,22 @@ impl<'a, S: Isa> Pool<'a, S> {
         }
     }
 
+    /// What a band reads first of a group's `down`; nothing of no group.
+    fn first_rows(
+        &self,
+        group: Option<&(usize, Range<usize>)>,
+        columns: &Range<usize>,
+    ) -> &'a [u8] {
+        if *TRY & 1 == 0 {
+            return &[];
+        }
+        let count = columns.len().min(TILE_ROWS);
+        group.map_or(&[], |(group, _)| {
+            let (_, down) = self.group(*group);
+            down.row_range(columns.start, count)
+        })
+    }
+
     /// Adds all experts' results to a band of output columns.
     fn combine(&self, records: &Published<'_, u8>, y: &mut guild_sdk::Tile<'_, f32>) {
         let isa = self.kernel.isa;
@@ -245,14 +267,20 @@ impl<'a, S: Isa> Pool<'a, S> {
         }
         let mut tile = Tile::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
-        for (group, items) in self.routing.groups() {
+        let mut groups = self.routing.groups().peekable();
+        while let Some((group, items)) = groups.next() {
+            let mut next = self.first_rows(groups.peek(), &columns);
             let (network, down) = self.group(group);
             let tokens = self.routing.tokens(group);
             let activations = Activations {
                 rows: tokens.rows.len(),
                 records: records.wait(items),
             };
+            let share = next.len() / columns.len().div_ceil(TILE_ROWS) + 64;
             for at in (0..columns.len()).step_by(TILE_ROWS) {
+                let part;
+                (part, next) = next.split_at(share.min(next.len()));
+                isa.prefetch(part);
                 let len = (columns.len() - at).min(TILE_ROWS);
                 let weight = tile_rows(&down, columns.start + at, len);
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {

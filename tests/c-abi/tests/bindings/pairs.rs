@@ -164,6 +164,8 @@ pub fn constants() {
     same_constant!(formats, GUILD_FORMAT_NVFP4);
     same_constant!(formats, GUILD_FORMAT_Q1_0);
     same_constant!(formats, GUILD_FORMAT_NAMED);
+    same_constant!(formats, GUILD_LAYOUT_FILE);
+    same_constant!(formats, GUILD_LAYOUT_GATE_UP_ROWS);
     same_constant!(core_ops, GUILD_OP_EMBEDDING);
     same_constant!(core_ops, GUILD_OP_SELECT_ROWS);
     same_constant!(core_ops, GUILD_OP_ADD);
