@@ -2,7 +2,7 @@
 //!
 //! A product works in steps of 256 elements of the shared axis. [`Block::unpack`] turns the step's
 //! blocks of sixteen rows into a [`Tile`]: word `t` of the tile holds, for each row, elements `4 t` to
-//! `4 t + 3`. [`Block::dots`] then takes the rows of activations, whose words are spread over all
+//! `4 t + 3`. [`Parts::dots`] then takes the rows of activations, whose words are spread over all
 //! lanes, so that sixteen outputs grow at once, nothing is summed across lanes, and each output keeps
 //! its own order: one accumulator, blocks ascending (`docs/numerics.md`, rule 4). With many rows and
 //! tile registers the integers come from `tiled` instead.
@@ -57,12 +57,12 @@ mod tq2_0;
 pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 
+use crate::isa::{Isa, PlaneLayout, vectorized};
 use record::Record;
-
-use crate::isa::{Isa, vectorized};
+use tiled::TiledSpace;
 
 /// One step of sixteen weight rows, unpacked. What a format doesn't use keeps old values.
-pub struct Tile<S: Isa> {
+struct Tile<S: Isa> {
     /// Word `t`: elements `4 t` to `4 t + 3` as bytes.
     words: [S::V; 64],
     /// The integer scale of each sub-block.
@@ -76,13 +76,8 @@ pub struct Tile<S: Isa> {
 }
 
 impl<S: Isa> Tile<S> {
-    /// A tile to unpack into.
-    pub fn new(isa: S) -> Tile<S> {
-        isa.vectorize::<EmptyTile, _>(())
-    }
-
     #[inline(always)]
-    fn empty(isa: S, (): ()) -> Tile<S> {
+    fn empty(isa: S) -> Tile<S> {
         let (zero, none) = (isa.splat_i32(0), isa.splat(0.0));
         Tile {
             words: [zero; 64],
@@ -94,48 +89,41 @@ impl<S: Isa> Tile<S> {
     }
 }
 
-/// Names [`Tile::empty`].
-struct EmptyTile;
-
-vectorized!(impl [] EmptyTile = Tile::empty, (), Tile<S>);
-
-/// A part's elements, times their scales where it has several, as bytes for tile registers: one plane, or
+/// A step's elements, times their scales where a part has several, as bytes for tile registers: one plane, or
 /// two that are added, the second shifted left. Word `t` of a plane holds elements `4 t` to `4 t + 3`.
 type Planes<S> = [[<S as Isa>::V; 64]; 2];
 
-/// How a part's integers follow from its planes.
-#[derive(Clone, Copy)]
-struct PlaneLayout {
-    /// How far the second plane's sums are shifted; `None` where there is one plane.
-    shift: Option<u32>,
-    /// Whether the bytes are signed.
-    signed: bool,
+/// What a task needs for products: one step's weights and what is made of them.
+pub struct Workspace<S: Isa> {
+    tile: Tile<S>,
+    tiled: TiledSpace<S>,
 }
 
-impl PlaneLayout {
-    /// One plane of unsigned bytes.
-    const ONE: PlaneLayout = PlaneLayout {
-        shift: None,
-        signed: false,
-    };
-    /// What [`k_quants::split_scales`] makes.
-    const SCALES_SPLIT: PlaneLayout = PlaneLayout {
-        shift: Some(3),
-        signed: false,
-    };
-    /// What [`k_quants::split_products`] makes.
-    const PRODUCTS_SPLIT: PlaneLayout = PlaneLayout {
-        shift: Some(7),
-        signed: true,
-    };
+impl<S: Isa> Workspace<S> {
+    /// Room for products.
+    pub fn new(isa: S) -> Workspace<S> {
+        isa.vectorize::<EmptyWorkspace, _>(())
+    }
+
+    #[inline(always)]
+    fn empty(isa: S, (): ()) -> Workspace<S> {
+        Workspace {
+            tile: Tile::empty(isa),
+            tiled: TiledSpace::empty(isa),
+        }
+    }
 }
+
+/// Names [`Workspace::empty`].
+struct EmptyWorkspace;
+
+vectorized!(impl [] EmptyWorkspace = Workspace::empty, (), Workspace<S>);
 
 /// A quantised weight format.
-///
-/// A part's integers come either from [`Block::dots`] or, for many rows on a processor with tile
-/// registers, from its [`Block::planes`]; both are exact. [`Block::add`] does the rest. Parts are
-/// counted through all blocks of the step.
 trait Block {
+    /// How its parts are multiplied and added.
+    type Parts: Parts;
+
     /// How activations are rounded for it.
     const ROUNDING: Rounding;
     /// Elements in a block.
@@ -144,8 +132,6 @@ trait Block {
     const PART_ELEMS: usize = Self::BLOCK_ELEMS;
     /// Bytes in a block.
     const BLOCK_BYTES: usize;
-    /// What its planes are.
-    const LAYOUT: PlaneLayout;
 
     /// Unpacks `blocks` blocks of sixteen rows. Row `r`'s first block is at `r * stride + offset`.
     fn unpack<S: Isa>(
@@ -156,6 +142,16 @@ trait Block {
         blocks: usize,
         tile: &mut Tile<S>,
     );
+}
+
+/// How the integers of a part follow from a tile and what is done with them. Parts are counted through all blocks
+/// of the step.
+///
+/// The integers come either from [`Parts::dots`] or, for many rows on a processor with tile registers, from
+/// [`Parts::planes`]; both are exact. [`Parts::add`] does the rest.
+trait Parts {
+    /// What its planes are.
+    const LAYOUT: PlaneLayout;
 
     /// The integer dots of one part of the step with `R` rows of activations.
     fn dots<S: Isa, const R: usize>(
@@ -165,8 +161,8 @@ trait Block {
         records: [&Record; R],
     ) -> [S::V; R];
 
-    /// The planes of one part of the step.
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, part: usize, planes: &mut Planes<S>);
+    /// The planes of the step.
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, planes: &mut Planes<S>);
 
     /// Adds one part with these integer dots to the outputs of `R` rows.
     fn add<S: Isa, const R: usize>(

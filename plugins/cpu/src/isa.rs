@@ -42,10 +42,32 @@ pub enum TileRegisters {}
 /// Rows of activations that one call of [`Isa::tile_dots`] takes at most.
 pub const TILE_OUT_ROWS: usize = 32;
 
+/// What bytes the planes of weights are that tile registers multiply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaneLayout {
+    /// One plane of signed bytes.
+    Values,
+    /// Two planes of unsigned bytes; the second counts eight times.
+    Scales,
+    /// A plane of unsigned bytes and one of signed ones, which counts 256 times.
+    Products,
+}
+
+impl PlaneLayout {
+    /// How many planes there are.
+    #[must_use]
+    pub const fn planes(self) -> usize {
+        match self {
+            PlaneLayout::Values => 1,
+            PlaneLayout::Scales | PlaneLayout::Products => 2,
+        }
+    }
+}
+
 /// Dots of a few rows of activations with sixteen weight rows, for tile registers.
 #[derive(Clone, Copy)]
 pub struct TileDots<'a, V> {
-    /// Signed bytes: row `i` starts at `i * stride`. A whole tile of sixteen rows is read, whatever `rows` is.
+    /// Signed bytes: row `i` starts at `i * stride`. Whole tiles of rows are read, whatever `rows` is.
     pub activations: &'a [u8],
     /// Bytes from a row to the next.
     pub stride: usize,
@@ -53,21 +75,15 @@ pub struct TileDots<'a, V> {
     pub rows: usize,
     /// Words of the shared axis: up to 16, or a multiple.
     pub words: usize,
-    /// One or two planes of weights: word `t` holds elements `4 t` to `4 t + 3` of each of sixteen rows.
-    pub planes: [Option<&'a [V]>; 2],
-    /// Whether the planes' bytes are signed.
-    pub signed: bool,
+    /// The planes of weights: word `t` holds elements `4 t` to `4 t + 3` of each of sixteen rows. The second is
+    /// read where `layout` has two.
+    pub planes: [&'a [V]; 2],
+    /// What the planes are.
+    pub layout: PlaneLayout,
 }
 
-/// Sums `[plane][row of activations][weight row]`.
-#[derive(Clone)]
-#[repr(C, align(64))]
-pub struct TileSums(pub [[[u32; LANES]; TILE_OUT_ROWS]; 2]);
-
-impl TileSums {
-    /// No sums yet.
-    pub const ZERO: TileSums = TileSums([[[0; LANES]; TILE_OUT_ROWS]; 2]);
-}
+/// One row's sums with sixteen weight rows.
+pub type TileLine = [u32; LANES];
 
 /// The bits of an index into a table of `N` words, a power of two: whatever an index is, these name a
 /// word that is there.
@@ -185,6 +201,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn sub_i32(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low halves of i16 products.
     fn mul_i16(self, a: Self::V, b: Self::V) -> Self::V;
+    /// The high halves of i16 products.
+    fn mul_high_i16(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low halves of i32 products.
     fn mul_i32(self, a: Self::V, b: Self::V) -> Self::V;
     /// For each byte of `indices`, which are below 16: that byte of `table`, sixteen bytes that are there
@@ -210,19 +228,20 @@ pub trait Isa: Lanes + Send + Sync + 'static {
         let _ = bytes;
     }
 
-    /// Opens this thread's tile registers for weights of `words` words.
+    /// Opens this thread's tile registers for weights of `words` words and tiles of up to `rows` rows.
     ///
     /// # Panics
     /// Where [`Isa::TILES`] is false.
-    fn open_tiles(self, words: usize) -> TileRegisters {
-        let _ = words;
+    fn open_tiles(self, words: usize, rows: usize) -> TileRegisters {
+        let _ = (words, rows);
         unreachable!("this instruction set has no tiles")
     }
-    /// Writes the dots to `out`, exact in i32; rows beyond those wanted hold garbage.
+    /// Writes the dots to `out`, exact in i32: plane by plane, [`TILE_OUT_ROWS`] or, for up to 16 rows, 16
+    /// lines each. Lines beyond the rows wanted hold garbage.
     ///
     /// # Panics
     /// When an operand is too short, or where [`Isa::TILES`] is false.
-    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, Self::V>, out: &mut TileSums) {
+    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, Self::V>, out: &mut [TileLine]) {
         let _ = (tiles, job, out);
         unreachable!("this instruction set has no tiles")
     }

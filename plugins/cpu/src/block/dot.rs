@@ -5,26 +5,49 @@ use crate::isa::Isa;
 
 /// One of the instruction set's dots of four bytes a lane.
 pub(super) trait Dot {
+    /// What a word's byte is above its value.
+    fn bias<S: Isa>() -> i32;
     /// `sum + words . activations` for each group of four bytes.
     fn dot<S: Isa>(isa: S, sum: S::V, words: S::V, activations: S::V) -> S::V;
+    /// The words' values as signed bytes.
+    fn values<S: Isa>(isa: S, words: S::V) -> S::V;
 }
 
-/// Words of unsigned bytes up to 129: [`Isa::dot_unsigned`].
-pub(super) struct Unsigned;
-/// Words that went through [`Isa::signed_weights`]: [`Isa::dot_signed`], whose sums are
-/// [`Isa::SIGNED_OFFSET`] times the sum of the activations too high.
+/// Words of unsigned bytes up to 127, each `BIAS` above its value: [`Isa::dot_unsigned`].
+pub(super) struct Unsigned<const BIAS: i32>;
+/// Words that went through [`Isa::signed_weights`]: [`Isa::dot_signed`].
 pub(super) struct Signed;
 
-impl Dot for Unsigned {
+impl<const BIAS: i32> Dot for Unsigned<BIAS> {
+    #[inline(always)]
+    fn bias<S: Isa>() -> i32 {
+        BIAS
+    }
     #[inline(always)]
     fn dot<S: Isa>(isa: S, sum: S::V, words: S::V, activations: S::V) -> S::V {
         isa.dot_unsigned(sum, words, activations)
+    }
+    #[inline(always)]
+    fn values<S: Isa>(isa: S, words: S::V) -> S::V {
+        // With its highest bit set no byte borrows from the next.
+        let top = isa.splat_i32(0x8080_8080_u32.cast_signed());
+        let raised = isa.or(words, top);
+        isa.xor(isa.sub_i32(raised, isa.splat_i32(0x0101_0101 * BIAS)), top)
     }
 }
 
 impl Dot for Signed {
     #[inline(always)]
+    fn bias<S: Isa>() -> i32 {
+        S::SIGNED_OFFSET
+    }
+    #[inline(always)]
     fn dot<S: Isa>(isa: S, sum: S::V, words: S::V, activations: S::V) -> S::V {
         isa.dot_signed(sum, words, activations)
+    }
+    #[inline(always)]
+    fn values<S: Isa>(isa: S, words: S::V) -> S::V {
+        // Its own inverse.
+        isa.signed_weights(words)
     }
 }

@@ -4,8 +4,8 @@
 use super::dot::Unsigned;
 use super::grid::{IQ1_BIAS, indices, moved, odd};
 use super::k_quants::pair_scales;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -16,10 +16,11 @@ const NIBBLES_AT: usize = 32;
 const TAIL_AT: usize = 40;
 
 impl Block for Iq1M {
+    type Parts = k_quants::Scaled<Unsigned<IQ1_BIAS>, 4>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 56;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -52,33 +53,6 @@ impl Block for Iq1M {
                 *words = moved(isa, indices, downs);
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 4>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 4, R>(isa, tile, records, integers, sums, IQ1_BIAS);
     }
 }
 

@@ -4,8 +4,8 @@
 use super::dot::Unsigned;
 use super::grid::{IQ1_BIAS, indices, moved, odd};
 use super::k_quants::pair_scales;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants, small};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants, small};
 use crate::isa::Isa;
 
 /// The format.
@@ -15,10 +15,11 @@ const INDICES_AT: usize = 2;
 const WORDS_AT: usize = 34;
 
 impl Block for Iq1S {
+    type Parts = k_quants::Scaled<Unsigned<IQ1_BIAS>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 50;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -50,32 +51,5 @@ impl Block for Iq1S {
             }
         }
         pair_scales::<S, 8>(isa, tile);
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 8, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 8>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 8, R>(isa, tile, records, integers, sums, IQ1_BIAS);
     }
 }

@@ -3,8 +3,8 @@
 
 use super::dot::Unsigned;
 use super::grid::{Eights, SIGN_BIAS, eights, gather_eights, indices, signed, unpack_odd_scales};
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants, small};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants, small};
 use crate::isa::Isa;
 use guild_quant::format::grid::IQ2_S;
 
@@ -19,10 +19,11 @@ const TAIL_AT: usize = 66;
 static POINTS: Eights<1024> = eights(&IQ2_S);
 
 impl Block for Iq2S {
+    type Parts = k_quants::Scaled<Unsigned<SIGN_BIAS>, 4>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 82;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -46,32 +47,5 @@ impl Block for Iq2S {
                 *words = signed(isa, gather_eights(isa, &POINTS, indices), signs[c]);
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 4>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 4, R>(isa, tile, records, integers, sums, SIGN_BIAS);
     }
 }

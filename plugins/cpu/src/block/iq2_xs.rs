@@ -5,8 +5,8 @@ use super::dot::Unsigned;
 use super::grid::{
     Eights, SIGN_BIAS, eighth_signs, eights, gather_eights, signed, unpack_odd_scales,
 };
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants, small};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants, small};
 use crate::isa::Isa;
 use guild_quant::format::grid::IQ2_XS;
 
@@ -20,10 +20,11 @@ const TAIL_AT: usize = 58;
 static POINTS: Eights<512> = eights(&IQ2_XS);
 
 impl Block for Iq2Xs {
+    type Parts = k_quants::Scaled<Unsigned<SIGN_BIAS>, 4>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 74;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -48,33 +49,6 @@ impl Block for Iq2Xs {
                 *words = signed(isa, gather_eights(isa, &POINTS, indices), signs);
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 4>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 4, R>(isa, tile, records, integers, sums, SIGN_BIAS);
     }
 }
 

@@ -3,8 +3,8 @@
 
 use super::dot::Unsigned;
 use super::grid::{SIGN_BIAS, fours, gather_fours, indices, signed, unpack_odd_scales};
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants, small};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants, small};
 use crate::isa::Isa;
 use guild_quant::format::grid::IQ3_S;
 
@@ -20,10 +20,11 @@ const TAIL_AT: usize = 94;
 static POINTS: [u32; 512] = fours(&IQ3_S);
 
 impl Block for Iq3S {
+    type Parts = k_quants::Scaled<Unsigned<SIGN_BIAS>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 110;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -54,32 +55,5 @@ impl Block for Iq3S {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 8, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 8>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 8, R>(isa, tile, records, integers, sums, SIGN_BIAS);
     }
 }

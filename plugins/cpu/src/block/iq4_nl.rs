@@ -1,18 +1,19 @@
 //! `ggml.iq4_nl`: 32 elements of 4 bits that name one of sixteen levels, one F16 scale.
 
 use super::dot::Signed;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, levels, small};
+use super::record::Rounding;
+use super::{Block, Tile, levels, small};
 use crate::isa::Isa;
 
 /// The format.
 pub(super) struct Iq4Nl;
 
 impl Block for Iq4Nl {
+    type Parts = small::Scaled<Signed, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 18;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -31,32 +32,5 @@ impl Block for Iq4Nl {
             let nibbles = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 2));
             *words = levels::look_up(isa, levels, nibbles);
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        small::dots::<S, Signed, 8, R>(isa, tile, block, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane::<S, 8>(tile, block, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, S::SIGNED_OFFSET);
     }
 }

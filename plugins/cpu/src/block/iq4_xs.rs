@@ -3,9 +3,9 @@
 
 use super::dot::Signed;
 use super::k_quants::pair_scales;
-use super::record::{Record, Rounding};
+use super::record::Rounding;
 use super::small::unpack_nibbles;
-use super::{Block, PlaneLayout, Planes, Tile, k_quants, levels};
+use super::{Block, Tile, k_quants, levels};
 use crate::isa::Isa;
 
 /// The format.
@@ -14,10 +14,11 @@ pub(super) struct Iq4Xs;
 const NIBBLES_AT: usize = 8;
 
 impl Block for Iq4Xs {
+    type Parts = k_quants::Scaled<Signed, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 136;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -34,33 +35,6 @@ impl Block for Iq4Xs {
             let columns = isa.columns(bytes, stride, offset + NIBBLES_AT + 16 * s);
             *words = levels::look_up(isa, levels, unpack_nibbles(isa, columns));
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Signed, 8, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 8>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 8, R>(isa, tile, records, integers, sums, S::SIGNED_OFFSET);
     }
 }
 

@@ -1,9 +1,10 @@
 //! What the formats with 256 elements share: packed scales and minimums, and their product.
 
-use super::dot::Dot;
+use super::dot::{Dot, Unsigned};
 use super::record::{Record, pair_of_16, pair_of_32, scale, word};
-use super::{Planes, Tile};
-use crate::isa::Isa;
+use super::{Parts, Planes, Tile};
+use crate::isa::{Isa, PlaneLayout};
+use core::marker::PhantomData;
 
 /// Unpacks the first 16 bytes of `ggml.q4_K` and `ggml.q5_K`: two F16 scales, then eight 6-bit scales
 /// and minimums in 12 bytes (the layout stands in `guild-quant`, `format/k_scales.rs`).
@@ -92,106 +93,142 @@ pub(super) fn unit_scales<S: Isa>(isa: S, tile: &mut Tile<S>) {
     pair_scales::<S, 8>(isa, tile);
 }
 
-/// Adds one block whose sub-blocks of `4 * WORDS` elements have a scale and a minimum each.
-#[inline(always)]
-pub(super) fn add_with_minimums<S: Isa, const WORDS: usize, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    records: [&Record; R],
-    integers: [S::V; R],
-    sums: &mut [S::F; R],
-) {
-    let minimums = weighted_sums::<S, WORDS, R>(isa, tile, records);
-    for r in 0..R {
-        let da = isa.splat(scale(records[r]));
-        let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[0], da), sums[r]);
-        let minimum = isa.neg(isa.float(minimums[r]));
-        sums[r] = isa.fma(minimum, isa.mul(tile.minimums[0], da), sum);
-    }
-}
+/// Blocks of 256 elements whose sub-blocks of `4 * WORDS` have a scale and a minimum each.
+pub(super) struct WithMinimums<const WORDS: usize>;
 
-/// Adds one block whose sub-blocks of `4 * WORDS` elements have a scale each. A stored element is
-/// `bias` above its value: `bias * scale * sum of activations` is taken off. No format's integers
-/// reach 2^29 on the way.
-#[inline(always)]
-pub(super) fn add_around<S: Isa, const WORDS: usize, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    records: [&Record; R],
-    mut integers: [S::V; R],
-    sums: &mut [S::F; R],
-    bias: i32,
-) {
-    if bias != 0 {
-        let offsets = weighted_sums::<S, WORDS, R>(isa, tile, records);
+impl<const WORDS: usize> Parts for WithMinimums<WORDS> {
+    const LAYOUT: PlaneLayout = PlaneLayout::Scales;
+
+    #[inline(always)]
+    fn dots<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _part: usize,
+        records: [&Record; R],
+    ) -> [S::V; R] {
+        dots::<S, Unsigned<0>, WORDS, R>(isa, tile, records)
+    }
+
+    /// The words times the lower three bits of their scale, and times the rest. Words are at most 31 and scales at
+    /// most 63, so that every product is a byte, and two bytes can be multiplied as one i16 without a carry.
+    #[inline(always)]
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, planes: &mut Planes<S>) {
+        let three = isa.splat_i32(7);
+        let [low_plane, high_plane] = planes;
+        let words = tile.words.as_chunks::<WORDS>().0.iter().zip(&tile.scales);
+        let planes = low_plane.as_chunks_mut::<WORDS>().0.iter_mut();
+        let planes = planes.zip(high_plane.as_chunks_mut::<WORDS>().0);
+        for ((words, scale), (low_plane, high_plane)) in words.zip(planes) {
+            let low = twice(isa, isa.and(*scale, three));
+            let high = twice(isa, isa.shr::<3>(*scale));
+            for t in 0..WORDS {
+                low_plane[t] = isa.mul_i16(words[t], low);
+                high_plane[t] = isa.mul_i16(words[t], high);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _part: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
+        sums: &mut [S::F; R],
+    ) {
+        let minimums = weighted_sums::<S, WORDS, R>(isa, tile, records);
         for r in 0..R {
-            let offset = isa.mul_i32(offsets[r], isa.splat_i32(bias));
-            integers[r] = isa.sub_i32(integers[r], offset);
-        }
-    }
-    for r in 0..R {
-        let d = isa.mul(tile.d[0], isa.splat(scale(records[r])));
-        sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
-    }
-}
-
-/// Two planes: the words times the lower three bits of their scale, and times the rest. Words are at
-/// most 31 and scales at most 63, so that every product is a byte, and two bytes can be multiplied as
-/// one i16 without a carry.
-#[inline(always)]
-pub(super) fn split_scales<S: Isa, const WORDS: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    planes: &mut Planes<S>,
-) {
-    let three = isa.splat_i32(7);
-    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
-        let scale = tile.scales[s];
-        let low = twice(isa, isa.and(scale, three));
-        let high = twice(isa, isa.shr::<3>(scale));
-        for (t, words) in words.iter().enumerate() {
-            planes[0][WORDS * s + t] = isa.mul_i16(*words, low);
-            planes[1][WORDS * s + t] = isa.mul_i16(*words, high);
+            let da = isa.splat(scale(records[r]));
+            let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[0], da), sums[r]);
+            let minimum = isa.neg(isa.float(minimums[r]));
+            sums[r] = isa.fma(minimum, isa.mul(tile.minimums[0], da), sum);
         }
     }
 }
 
-/// One plane: the words times their scale, where no product exceeds a byte.
-#[inline(always)]
-pub(super) fn scale_words<S: Isa, const WORDS: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    planes: &mut Planes<S>,
-) {
-    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
-        let scale = twice(isa, tile.scales[s]);
-        for (t, words) in words.iter().enumerate() {
-            planes[0][WORDS * s + t] = isa.mul_i16(*words, scale);
+/// Blocks of 256 elements whose sub-blocks of `4 * WORDS` have a scale each.
+pub(super) struct Scaled<D, const WORDS: usize>(PhantomData<D>);
+
+impl<D: Dot, const WORDS: usize> Parts for Scaled<D, WORDS> {
+    const LAYOUT: PlaneLayout = PlaneLayout::Products;
+
+    /// What the words are above their values, times the scale, times the sum of the activations is taken off again.
+    /// No format's integers reach 2^29 on the way.
+    #[inline(always)]
+    fn dots<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _part: usize,
+        records: [&Record; R],
+    ) -> [S::V; R] {
+        let mut integers = dots::<S, D, WORDS, R>(isa, tile, records);
+        if D::bias::<S>() != 0 {
+            let offsets = weighted_sums::<S, WORDS, R>(isa, tile, records);
+            for r in 0..R {
+                let offset = isa.mul_i32(offsets[r], isa.splat_i32(D::bias::<S>()));
+                integers[r] = isa.sub_i32(integers[r], offset);
+            }
+        }
+        integers
+    }
+
+    /// The lower bytes of values times scale, and the upper ones with their sign.
+    #[inline(always)]
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, planes: &mut Planes<S>) {
+        let [low_plane, high_plane] = planes;
+        let words = tile.words.as_chunks::<WORDS>().0.iter().zip(&tile.scales);
+        let planes = low_plane.as_chunks_mut::<WORDS>().0.iter_mut();
+        let planes = planes.zip(high_plane.as_chunks_mut::<WORDS>().0);
+        for ((words, scale), (low_plane, high_plane)) in words.zip(planes) {
+            let scale = twice(isa, isa.and(*scale, isa.splat_i32(0xffff)));
+            for t in 0..WORDS {
+                let values = D::values(isa, words[t]);
+                (low_plane[t], high_plane[t]) = products(isa, values, scale);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        _part: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
+        sums: &mut [S::F; R],
+    ) {
+        for r in 0..R {
+            let d = isa.mul(tile.d[0], isa.splat(scale(records[r])));
+            sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
         }
     }
 }
 
-/// Two planes: the lower seven bits of words times scale, and the rest with its sign. Words are unsigned
-/// bytes, scales signed ones.
+/// Signed bytes times a scale that stands in both halves of a word: the products' lower bytes and their upper ones,
+/// rounded down.
 #[inline(always)]
-pub(super) fn split_products<S: Isa, const WORDS: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    planes: &mut Planes<S>,
-) {
+fn products<S: Isa>(isa: S, values: S::V, scale: S::V) -> (S::V, S::V) {
     let byte = isa.splat_i32(0x00ff_00ff);
-    let seven = isa.splat_i32(0x007f_007f);
-    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
-        let scale = twice(isa, isa.and(tile.scales[s], isa.splat_i32(0xffff)));
-        for (t, words) in words.iter().enumerate() {
-            let even = isa.mul_i16(isa.and(*words, byte), scale);
-            let odd = isa.mul_i16(isa.and(isa.shr::<8>(*words), byte), scale);
-            let low = isa.or(isa.and(even, seven), isa.shl::<8>(isa.and(odd, seven)));
-            let rest = |products| isa.and(isa.sar_i16::<7>(products), byte);
-            planes[0][WORDS * s + t] = low;
-            planes[1][WORDS * s + t] = isa.or(rest(even), isa.shl::<8>(rest(odd)));
-        }
-    }
+    // Bytes as the upper halves of i16: products are 256 times as large, their upper halves right.
+    let odd = isa.and(values, isa.splat_i32(0xff00_ff00_u32.cast_signed()));
+    let even = isa.shl_i16::<8>(values);
+    // What stands above an even byte changes only the upper byte of its product.
+    let low = select(
+        isa,
+        byte,
+        isa.mul_i16(values, scale),
+        isa.mul_i16(odd, scale),
+    );
+    let odd_high = isa.shl_i16::<8>(isa.mul_high_i16(odd, scale));
+    let high = select(isa, byte, isa.mul_high_i16(even, scale), odd_high);
+    (low, high)
+}
+
+/// The bits of `yes` where `mask` is set, elsewhere those of `no`, which has none where it is set.
+#[inline(always)]
+fn select<S: Isa>(isa: S, mask: S::V, yes: S::V, no: S::V) -> S::V {
+    isa.or(isa.and(yes, mask), no)
 }
 
 /// The low half of each word in both halves; the high half is zero.
@@ -202,7 +239,7 @@ fn twice<S: Isa>(isa: S, scale: S::V) -> S::V {
 
 /// `sum of scale * (words . activations)` over all sub-blocks of `4 * WORDS` elements.
 #[inline(always)]
-pub(super) fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     records: [&Record; R],

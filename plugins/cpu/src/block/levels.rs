@@ -11,7 +11,7 @@ pub(super) fn iq4<S: Isa>(isa: S) -> S::V {
 }
 
 /// What the entries of [`e2m1`] are above their levels, so that none is negative.
-pub(super) const E2M1_BIAS: i8 = 12;
+pub(super) const E2M1_BIAS: i32 = 12;
 
 /// The levels of `ggml.mxfp4` and `ggml.nvfp4`.
 #[inline(always)]
@@ -20,7 +20,7 @@ pub(super) fn e2m1<S: Isa>(isa: S) -> S::V {
         let mut levels = E2M1_LEVELS;
         let mut i = 0;
         while i < 16 {
-            levels[i] += E2M1_BIAS;
+            levels[i] += E2M1_BIAS as i8;
             i += 1;
         }
         levels

@@ -1,8 +1,9 @@
 //! `ggml.nvfp4`: 64 elements of E2M1 in four parts of 16, each with a scale of eight bits.
 
 use super::dot::Unsigned;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, levels, small};
+use super::levels::E2M1_BIAS;
+use super::record::Rounding;
+use super::{Block, Tile, levels, small};
 use crate::isa::Isa;
 use guild_quant::format::fp4::UE4M3_HALVES;
 
@@ -14,11 +15,12 @@ const NIBBLES_AT: usize = 4;
 const PARTS: usize = 4;
 
 impl Block for Nvfp4 {
+    type Parts = small::Scaled<Unsigned<E2M1_BIAS>, 4>;
+
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 64;
     const PART_ELEMS: usize = 16;
     const BLOCK_BYTES: usize = 36;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -56,40 +58,5 @@ impl Block for Nvfp4 {
                 *words = levels::look_up(isa, levels, nibbles);
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        small::dots::<S, Unsigned, 4, R>(isa, tile, part, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, part: usize, planes: &mut Planes<S>) {
-        small::plane::<S, 4>(tile, part, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        small::add::<S, 4, R>(
-            isa,
-            tile,
-            part,
-            records,
-            integers,
-            sums,
-            levels::E2M1_BIAS.into(),
-        );
     }
 }

@@ -25,10 +25,10 @@ use super::q5_k::Q5K;
 use super::q6_k::Q6K;
 use super::q8_0::Q8_0;
 use super::record::{Activations, RECORD_ELEMS, Record, Rounding};
-use super::tiled::{TILED_ROWS_MIN, Tiled};
+use super::tiled::{TILED_ROWS_MIN, tiled_product};
 use super::tq1_0::Tq1_0;
 use super::tq2_0::Tq2_0;
-use super::{Block, Tile};
+use super::{Block, Parts, Tile, Workspace};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
 use guild_sdk::abi::formats::{
@@ -42,9 +42,9 @@ use guild_sdk::abi::formats::{
 
 /// Weight rows of one tile.
 pub const TILE_ROWS: usize = LANES;
-/// Rows of activations that one product takes at most: their sums stay in the nearest cache, and
+/// Rows of activations that one product takes at most: their sums stay in a near cache, and
 /// unpacking a tile costs little beside multiplying with so many.
-pub const CHUNK_ROWS: usize = 64;
+pub const CHUNK_ROWS: usize = 256;
 /// Bytes of a step of the widest format, `ggml.q8_0`.
 const STEP_BYTES_MAX: usize = 8 * 34;
 
@@ -80,7 +80,7 @@ impl TileRows<'_> {
 /// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
 /// have the format's rounding. Lanes beyond the tile's rows hold garbage.
 pub type Product<S> =
-    fn(S, &mut Tile<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
+    fn(S, &mut Workspace<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
 
 /// How a weight format's activations are rounded, and its product.
 pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
@@ -139,7 +139,7 @@ vectorized!(impl [B: Block] Padded<B> = unpack_padded::<S, B>, (&'a [u8], usize,
 
 fn run_float<S: Isa, W: Float>(
     isa: S,
-    _tile: &mut Tile<S>,
+    _space: &mut Workspace<S>,
     weight: &TileRows<'_>,
     activations: &Activations<'_>,
     first: usize,
@@ -150,18 +150,19 @@ fn run_float<S: Isa, W: Float>(
 
 fn run_quantised<S: Isa, B: Block>(
     isa: S,
-    tile: &mut Tile<S>,
+    space: &mut Workspace<S>,
     weight: &TileRows<'_>,
     activations: &Activations<'_>,
     first: usize,
     out: &mut [Line],
 ) {
-    let arguments = (tile, weight, activations, first, out);
+    let arguments = (space, weight, activations, first, out);
     isa.vectorize::<Quantised<B>, _>(arguments);
 }
 
-type QuantisedArguments<'a, S> = (
-    &'a mut Tile<S>,
+/// What [`quantised_product`] takes: as [`Product`].
+pub(super) type QuantisedArguments<'a, S> = (
+    &'a mut Workspace<S>,
     &'a TileRows<'a>,
     &'a Activations<'a>,
     usize,
@@ -169,31 +170,46 @@ type QuantisedArguments<'a, S> = (
 );
 
 #[inline(always)]
-fn quantised_product<S: Isa, B: Block>(
-    isa: S,
-    (tile, weight, activations, first, out): QuantisedArguments<'_, S>,
-) {
-    out.fill(Line::ZERO);
-    let blocks_per_step = RECORD_ELEMS / B::BLOCK_ELEMS;
-    let blocks = weight.elems / B::BLOCK_ELEMS;
-    let steps = blocks.div_ceil(blocks_per_step);
-    let whole = weight.count() == TILE_ROWS;
-    let tiled = (S::TILES && out.len() >= TILED_ROWS_MIN).then(|| Tiled::<S>::open::<B>(isa));
-    for step in 0..steps {
-        let in_step = (blocks - step * blocks_per_step).min(blocks_per_step);
-        let offset = step * blocks_per_step * B::BLOCK_BYTES;
-        if whole {
-            B::unpack(isa, weight.bytes, weight.row_bytes, offset, in_step, tile);
-        } else {
-            unpack_part::<S, B>(isa, weight, offset, in_step, tile);
-        }
-        if let Some(tiled) = &tiled {
-            tiled.step::<B>(tile, in_step, activations.from(step, first), out);
-        } else {
-            let records = &activations.step(step)[first..];
-            vector_step::<S, B>(isa, tile, in_step, records, out);
-        }
+fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_, S>) {
+    if S::TILES && arguments.4.len() >= TILED_ROWS_MIN {
+        return tiled_product::<S, B>(isa, arguments);
     }
+    let (space, weight, activations, first, out) = arguments;
+    out.fill(Line::ZERO);
+    for step in 0..steps::<B>(weight) {
+        let blocks = unpack_step::<S, B>(isa, weight, step, &mut space.tile);
+        let records = &activations.step(step)[first..];
+        vector_step::<S, B>(isa, &space.tile, blocks, records, out);
+    }
+}
+
+/// Blocks of one step at most.
+const fn blocks_per_step<B: Block>() -> usize {
+    RECORD_ELEMS / B::BLOCK_ELEMS
+}
+
+/// Steps of a row.
+pub(super) fn steps<B: Block>(weight: &TileRows<'_>) -> usize {
+    (weight.elems / B::BLOCK_ELEMS).div_ceil(blocks_per_step::<B>())
+}
+
+/// Unpacks one step of the rows; gives how many blocks it has.
+#[inline(always)]
+pub(super) fn unpack_step<S: Isa, B: Block>(
+    isa: S,
+    weight: &TileRows<'_>,
+    step: usize,
+    tile: &mut Tile<S>,
+) -> usize {
+    let before = step * blocks_per_step::<B>();
+    let blocks = (weight.elems / B::BLOCK_ELEMS - before).min(blocks_per_step::<B>());
+    let offset = before * B::BLOCK_BYTES;
+    if weight.count() == TILE_ROWS {
+        B::unpack(isa, weight.bytes, weight.row_bytes, offset, blocks, tile);
+    } else {
+        unpack_part::<S, B>(isa, weight, offset, blocks, tile);
+    }
+    blocks
 }
 
 /// Adds one step to all outputs by vector dots.
@@ -233,8 +249,8 @@ fn rows<S: Isa, B: Block, const R: usize>(
         let records = records.each_ref();
         let mut sums = load_sums(isa, out);
         for part in 0..parts::<B>(blocks) {
-            let integers = B::dots(isa, tile, part, records);
-            B::add(isa, tile, part, records, integers, &mut sums);
+            let integers = B::Parts::dots(isa, tile, part, records);
+            B::Parts::add(isa, tile, part, records, integers, &mut sums);
         }
         store_sums(isa, out, sums);
     }

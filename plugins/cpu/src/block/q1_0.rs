@@ -4,8 +4,8 @@
 //! activations is taken off each part's sum.
 
 use super::dot::Unsigned;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, small};
+use super::record::Rounding;
+use super::{Block, Tile, small};
 use crate::isa::Isa;
 
 /// The format.
@@ -16,11 +16,12 @@ const BITS_AT: usize = 2;
 const PARTS: usize = 4;
 
 impl Block for Q1_0 {
+    type Parts = small::Scaled<Unsigned<1>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 128;
     const PART_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 18;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -45,32 +46,5 @@ impl Block for Q1_0 {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        small::dots::<S, Unsigned, 8, R>(isa, tile, part, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, part: usize, planes: &mut Planes<S>) {
-        small::plane::<S, 8>(tile, part, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        small::add::<S, 8, R>(isa, tile, part, records, integers, sums, 1);
     }
 }

@@ -1,9 +1,8 @@
 //! `ggml.q2_K`: 256 elements of 2 bits, sixteen sub-blocks of 16 with a scale and a minimum each.
 
-use super::dot::Unsigned;
 use super::k_quants::unpack_pairs;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -14,10 +13,11 @@ const PAIRS_AT: usize = 16;
 const TAIL_AT: usize = 68;
 
 impl Block for Q2K {
+    type Parts = k_quants::WithMinimums<4>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 84;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -42,32 +42,5 @@ impl Block for Q2K {
             tile.pairs[2 * c + 1] = isa.and(isa.shr::<12>(column), even);
         }
         unpack_pairs(isa, bytes, stride, offset + PAIRS_AT, tile);
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
-        k_quants::scale_words::<S, 4>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_with_minimums::<S, 4, R>(isa, tile, records, integers, sums);
     }
 }

@@ -1,18 +1,19 @@
 //! `ggml.q4_0`: 32 elements of 4 bits around 8, one F16 scale.
 
 use super::dot::Unsigned;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, small};
+use super::record::Rounding;
+use super::{Block, Tile, small};
 use crate::isa::Isa;
 
 /// The format.
 pub(super) struct Q4_0;
 
 impl Block for Q4_0 {
+    type Parts = small::Scaled<Unsigned<8>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 18;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -29,32 +30,5 @@ impl Block for Q4_0 {
             tile.d[block] = small::unpack_scale(isa, bytes, stride, at);
             *words = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 2));
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        small::dots::<S, Unsigned, 8, R>(isa, tile, block, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane::<S, 8>(tile, block, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, 8);
     }
 }

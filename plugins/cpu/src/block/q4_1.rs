@@ -1,18 +1,18 @@
 //! `ggml.q4_1`: 32 elements of 4 bits above a minimum, two F16 scales.
 
-use super::dot::Unsigned;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, small};
+use super::record::Rounding;
+use super::{Block, Tile, small};
 use crate::isa::Isa;
 
 /// The format.
 pub(super) struct Q4_1;
 
 impl Block for Q4_1 {
+    type Parts = small::WithMinimums;
+
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 20;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -31,32 +31,5 @@ impl Block for Q4_1 {
             tile.minimums[block] = isa.float_f16(isa.shr::<16>(scales));
             *words = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 4));
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        small::dots::<S, Unsigned, 8, R>(isa, tile, block, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane::<S, 8>(tile, block, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        small::add_with_minimums(isa, tile, block, records, integers, sums);
     }
 }

@@ -1,18 +1,19 @@
 //! `ggml.q5_0`: 32 elements of 5 bits around 16, one F16 scale.
 
 use super::dot::Unsigned;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, small};
+use super::record::Rounding;
+use super::{Block, Tile, small};
 use crate::isa::Isa;
 
 /// The format.
 pub(super) struct Q5_0;
 
 impl Block for Q5_0 {
+    type Parts = small::Scaled<Unsigned<16>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_32;
     const BLOCK_ELEMS: usize = 32;
     const BLOCK_BYTES: usize = 22;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -33,32 +34,5 @@ impl Block for Q5_0 {
             let nibbles = isa.columns(bytes, stride, at + 6);
             *words = small::unpack_five_bits(isa, fifth, nibbles);
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        small::dots::<S, Unsigned, 8, R>(isa, tile, block, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, block: usize, planes: &mut Planes<S>) {
-        small::plane::<S, 8>(tile, block, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        small::add::<S, 8, R>(isa, tile, block, records, integers, sums, 16);
     }
 }

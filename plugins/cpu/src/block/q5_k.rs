@@ -1,9 +1,8 @@
 //! `ggml.q5_K`: as `ggml.q4_K`, with a fifth bit for each element.
 
-use super::dot::Unsigned;
 use super::k_quants::unpack_header;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -13,10 +12,11 @@ const FIFTH_BITS_AT: usize = 16;
 const NIBBLES_AT: usize = 48;
 
 impl Block for Q5K {
+    type Parts = k_quants::WithMinimums<8>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 176;
-    const LAYOUT: PlaneLayout = PlaneLayout::SCALES_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -45,32 +45,5 @@ impl Block for Q5K {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 8, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
-        k_quants::split_scales::<S, 8>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_with_minimums::<S, 8, R>(isa, tile, records, integers, sums);
     }
 }

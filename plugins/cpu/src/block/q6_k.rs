@@ -3,8 +3,8 @@
 //! Elements are multiplied as 0..=63; `32 * scale * sum of activations` is taken off the block's sum.
 
 use super::dot::Unsigned;
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -16,10 +16,11 @@ const SCALES_AT: usize = 192;
 const TAIL_AT: usize = 194;
 
 impl Block for Q6K {
+    type Parts = k_quants::Scaled<Unsigned<32>, 4>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 210;
-    const LAYOUT: PlaneLayout = PlaneLayout::PRODUCTS_SPLIT;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -51,33 +52,6 @@ impl Block for Q6K {
                 }
             }
         }
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 4, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _block: usize, planes: &mut Planes<S>) {
-        k_quants::split_products::<S, 4>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _block: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 4, R>(isa, tile, records, integers, sums, 32);
     }
 }
 

@@ -26,6 +26,8 @@ pub type Record = [u8; RECORD_BYTES];
 /// One row's activations of one step as they are: 256 f32, little-endian.
 pub type FloatRecord = [u8; 4 * RECORD_ELEMS];
 
+/// Rows of activations that a tile register holds.
+const TILE_ROWS: usize = 16;
 const SUMS_16_AT: usize = 256;
 const SUMS_32_AT: usize = 288;
 const SCALE_AT: usize = 304;
@@ -56,14 +58,26 @@ impl Rounding {
             Rounding::Q8_32 | Rounding::Q8_256 => RECORD_BYTES,
         }
     }
+
+    /// Bytes of a buffer for so many records. Behind them is room for those that a tile register reads besides.
+    #[must_use]
+    pub const fn buffer_bytes(self, records: usize) -> usize {
+        let behind = match self {
+            Rounding::None => 0,
+            Rounding::Q8_32 | Rounding::Q8_256 => TILE_ROWS - 1,
+        };
+        (records + behind) * self.record_bytes()
+    }
 }
 
 /// Activations of one rounding: records `[steps][rows]`.
 #[derive(Clone, Copy)]
 pub struct Activations<'a> {
+    /// Steps of a row.
+    pub steps: usize,
     /// Rows of each step.
     pub rows: usize,
-    /// The records' bytes.
+    /// The records, in [`Rounding::buffer_bytes`].
     pub records: &'a [u8],
 }
 
@@ -71,7 +85,7 @@ impl<'a> Activations<'a> {
     /// Copies some rows, so that they stand together: `into` holds the records `[steps][list]` afterwards.
     ///
     /// # Panics
-    /// When `into` is shorter, or there is no such row.
+    /// When `into` is shorter than [`Rounding::buffer_bytes`], or there is no such row.
     pub fn gather<'g>(
         &self,
         rounding: Rounding,
@@ -79,16 +93,15 @@ impl<'a> Activations<'a> {
         into: &'g mut [u8],
     ) -> Activations<'g> {
         let size = rounding.record_bytes();
-        let steps = self.records.len() / (self.rows * size);
-        let into = &mut into[..steps * list.len() * size];
-        let step_bytes = self.rows * size;
-        let froms = self.records.chunks_exact(step_bytes);
+        let into = &mut into[..rounding.buffer_bytes(self.steps * list.len())];
+        let froms = self.records.chunks_exact(self.rows * size).take(self.steps);
         for (from, into) in froms.zip(into.chunks_exact_mut(list.len() * size)) {
             for (row, record) in list.iter().zip(into.chunks_exact_mut(size)) {
                 record.copy_from_slice(&from[*row as usize * size..][..size]);
             }
         }
         Activations {
+            steps: self.steps,
             rows: list.len(),
             records: into,
         }

@@ -1,10 +1,11 @@
 //! What the formats share whose activations are rounded by 32. A step is up to eight blocks of 32
 //! elements, or up to sixteen parts of 16.
 
-use super::dot::Dot;
+use super::dot::{Dot, Unsigned};
 use super::record::{Record, small_half_sum, small_scale, small_sum, word};
-use super::{Planes, Tile};
-use crate::isa::{Isa, LANES};
+use super::{Parts, Planes, Tile};
+use crate::isa::{Isa, LANES, PlaneLayout};
+use core::marker::PhantomData;
 
 /// The F16 scale at the start of a block, for sixteen rows.
 #[inline(always)]
@@ -65,9 +66,101 @@ pub(super) fn spread_bits<S: Isa, const AT: u32>(isa: S, bits: S::V) -> S::V {
     isa.and(isa.mul_i32(four, spread), place)
 }
 
-/// The integer dots of one part of `4 * WORDS` elements, 16 or 32.
+/// Parts of `4 * WORDS` elements, 16 or 32, with a scale each.
+pub(super) struct Scaled<D, const WORDS: usize>(PhantomData<D>);
+
+impl<D: Dot, const WORDS: usize> Parts for Scaled<D, WORDS> {
+    const LAYOUT: PlaneLayout = PlaneLayout::Values;
+
+    /// What the words are above their values, times the sum of the activations is taken off again.
+    #[inline(always)]
+    fn dots<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        part: usize,
+        records: [&Record; R],
+    ) -> [S::V; R] {
+        let mut integers = dots::<S, D, WORDS, R>(isa, tile, part, records);
+        if D::bias::<S>() != 0 {
+            for r in 0..R {
+                let sum = if WORDS == 4 {
+                    small_half_sum(records[r], part)
+                } else {
+                    small_sum(records[r], part)
+                };
+                let offset = isa.splat_i32(-D::bias::<S>() * sum);
+                integers[r] = isa.add_i32(integers[r], offset);
+            }
+        }
+        integers
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(isa: S, tile: &Tile<S>, planes: &mut Planes<S>) {
+        for (plane, words) in planes[0].iter_mut().zip(&tile.words) {
+            *plane = D::values(isa, *words);
+        }
+    }
+
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        part: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
+        sums: &mut [S::F; R],
+    ) {
+        for r in 0..R {
+            let da = isa.splat(small_scale(records[r], part * WORDS / 8));
+            sums[r] = isa.fma(isa.float(integers[r]), isa.mul(tile.d[part], da), sums[r]);
+        }
+    }
+}
+
+/// Blocks of 32 elements above a minimum.
+pub(super) struct WithMinimums;
+
+impl Parts for WithMinimums {
+    const LAYOUT: PlaneLayout = PlaneLayout::Values;
+
+    #[inline(always)]
+    fn dots<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        part: usize,
+        records: [&Record; R],
+    ) -> [S::V; R] {
+        dots::<S, Unsigned<0>, 8, R>(isa, tile, part, records)
+    }
+
+    #[inline(always)]
+    fn planes<S: Isa>(_isa: S, tile: &Tile<S>, planes: &mut Planes<S>) {
+        planes[0] = tile.words;
+    }
+
+    /// The minimum's factor is the sum of the activations.
+    #[inline(always)]
+    fn add<S: Isa, const R: usize>(
+        isa: S,
+        tile: &Tile<S>,
+        part: usize,
+        records: [&Record; R],
+        integers: [S::V; R],
+        sums: &mut [S::F; R],
+    ) {
+        for r in 0..R {
+            let da = isa.splat(small_scale(records[r], part));
+            let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[part], da), sums[r]);
+            let of_activations = isa.splat(small_sum(records[r], part) as f32);
+            sums[r] = isa.fma(of_activations, isa.mul(tile.minimums[part], da), sum);
+        }
+    }
+}
+
+/// The integer dots of one part of `4 * WORDS` elements.
 #[inline(always)]
-pub(super) fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     part: usize,
@@ -81,56 +174,4 @@ pub(super) fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
         }
     }
     integers
-}
-
-/// A part's words as the only plane.
-#[inline(always)]
-pub(super) fn plane<S: Isa, const WORDS: usize>(
-    tile: &Tile<S>,
-    part: usize,
-    planes: &mut Planes<S>,
-) {
-    let words = &tile.words[WORDS * part..][..WORDS];
-    planes[0][..WORDS].copy_from_slice(words);
-}
-
-/// Adds a part. A stored element is `bias` above its value.
-#[inline(always)]
-pub(super) fn add<S: Isa, const WORDS: usize, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    part: usize,
-    records: [&Record; R],
-    integers: [S::V; R],
-    sums: &mut [S::F; R],
-    bias: i32,
-) {
-    for r in 0..R {
-        let sum = if WORDS == 4 {
-            small_half_sum(records[r], part)
-        } else {
-            small_sum(records[r], part)
-        };
-        let integer = isa.float(isa.add_i32(integers[r], isa.splat_i32(-bias * sum)));
-        let da = isa.splat(small_scale(records[r], part * WORDS / 8));
-        sums[r] = isa.fma(integer, isa.mul(tile.d[part], da), sums[r]);
-    }
-}
-
-/// Adds a block of elements above a minimum: the minimum's factor is the sum of the activations.
-#[inline(always)]
-pub(super) fn add_with_minimums<S: Isa, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    block: usize,
-    records: [&Record; R],
-    integers: [S::V; R],
-    sums: &mut [S::F; R],
-) {
-    for r in 0..R {
-        let da = isa.splat(small_scale(records[r], block));
-        let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[block], da), sums[r]);
-        let of_activations = isa.splat(small_sum(records[r], block) as f32);
-        sums[r] = isa.fma(of_activations, isa.mul(tile.minimums[block], da), sum);
-    }
 }

@@ -3,157 +3,187 @@
 //! A part's integers are `sum of scale * element * activation`. Tiles know no scales, so the scales go
 //! into the weights: `scale * element` is split into two planes of bytes ([`super::Planes`]), whose sums
 //! are exact and are put together again. So the integers are those of the vector dots, bit for bit.
+//!
+//! Tile registers work beside the vector units. So the dots of a chunk of rows are asked for before those
+//! of the chunk in front of it are added.
 
-use super::product::{Line, load_sums, parts, store_sums};
-use super::record::{RECORD_BYTES, Record};
-use super::{Block, Planes, Tile};
-use crate::isa::{Isa, TILE_OUT_ROWS, TileDots, TileRegisters, TileSums, vectorized};
+use super::product::{Line, QuantisedArguments, load_sums, parts, steps, store_sums, unpack_step};
+use super::record::{RECORD_BYTES, RECORD_ELEMS, Record};
+use super::{Block, Parts, Planes, Tile};
+use crate::isa::{Isa, LANES, PlaneLayout, TILE_OUT_ROWS, TileDots, TileLine, TileRegisters};
 use core::marker::PhantomData;
 
 /// Rows from which tiles are quicker than vector dots.
 pub(super) const TILED_ROWS_MIN: usize = 8;
-/// Rows of one tile, all of which are read.
+/// Rows of one tile.
 const TILE_ROWS: usize = 16;
 /// Rows whose outputs are in registers at once.
 const ROWS_AT_ONCE: usize = 4;
+/// Lines of dots: two chunks of sixteen rows with eight parts each.
+const DOT_LINES: usize = 2 * 8 * TILE_ROWS;
 
-/// Open tile registers.
-pub(super) struct Tiled<S: Isa> {
-    isa: S,
-    registers: TileRegisters,
+/// What is made of a step's weights, and its dots.
+pub(super) struct TiledSpace<S: Isa> {
+    planes: Planes<S>,
+    dots: Dots,
 }
 
-impl<S: Isa> Tiled<S> {
-    /// Opens this thread's tile registers for a format's parts.
+#[repr(C, align(64))]
+struct Dots([TileLine; DOT_LINES]);
+
+impl<S: Isa> TiledSpace<S> {
     #[inline(always)]
-    pub(super) fn open<B: Block>(isa: S) -> Tiled<S> {
-        let registers = isa.open_tiles(B::PART_ELEMS / 4);
-        Tiled { isa, registers }
+    pub(super) fn empty(isa: S) -> TiledSpace<S> {
+        TiledSpace {
+            planes: [[isa.splat_i32(0); 64]; 2],
+            dots: Dots([[0; LANES]; DOT_LINES]),
+        }
+    }
+}
+
+/// As [`super::Product`] says, for one format and at least [`TILED_ROWS_MIN`] rows.
+#[inline(always)]
+pub(super) fn tiled_product<S: Isa, B: Block>(
+    isa: S,
+    (space, weight, activations, first, out): QuantisedArguments<'_, S>,
+) {
+    out.fill(Line::ZERO);
+    let registers = isa.open_tiles(B::PART_ELEMS / 4, out.len());
+    for at in 0..steps::<B>(weight) {
+        let blocks = unpack_step::<S, B>(isa, weight, at, &mut space.tile);
+        B::Parts::planes(isa, &space.tile, &mut space.tiled.planes);
+        let step = Step::<S, B> {
+            isa,
+            registers: &registers,
+            tile: &space.tile,
+            planes: &space.tiled.planes,
+            parts: parts::<B>(blocks),
+            format: PhantomData,
+        };
+        step.run(activations.from(at, first), &mut space.tiled.dots.0, out);
+    }
+}
+
+/// One step's weights, ready for all rows.
+struct Step<'a, S: Isa, B> {
+    isa: S,
+    registers: &'a TileRegisters,
+    tile: &'a Tile<S>,
+    planes: &'a Planes<S>,
+    parts: usize,
+    format: PhantomData<B>,
+}
+
+impl<S: Isa, B: Block> Step<'_, S, B> {
+    const LAYOUT: PlaneLayout = B::Parts::LAYOUT;
+    /// Parts of a whole step.
+    const PARTS: usize = RECORD_ELEMS / B::PART_ELEMS;
+    /// Rows that are multiplied together: two tiles where there is room for their dots.
+    const CHUNK_ROWS: usize = if Self::PARTS == 1 {
+        TILE_OUT_ROWS
+    } else {
+        TILE_ROWS
+    };
+    /// Lines of a chunk's dots with one part.
+    const PART_LINES: usize = Self::LAYOUT.planes() * Self::CHUNK_ROWS;
+    /// Lines of a chunk's dots.
+    const CHUNK_LINES: usize = Self::PARTS * Self::PART_LINES;
+    /// Whether the dots of two chunks have room.
+    const AHEAD: bool = 2 * Self::CHUNK_LINES <= DOT_LINES;
+
+    /// Adds the step to all outputs. `records` starts with theirs and goes on, so that whole tiles can be read.
+    #[inline(always)]
+    fn run(&self, records: &[Record], dots: &mut [TileLine], out: &mut [Line]) {
+        const { assert!(Self::CHUNK_LINES <= DOT_LINES) }
+        let rows = out.len();
+        let (mut now, mut before) = dots.split_at_mut(DOT_LINES / 2);
+        if !Self::AHEAD {
+            for first in (0..rows).step_by(Self::CHUNK_ROWS) {
+                self.multiply(&records[first..], rows - first, dots);
+                self.add(&records[first..], dots, &mut out[first..]);
+            }
+            return;
+        }
+        self.multiply(records, rows, before);
+        for first in (Self::CHUNK_ROWS..rows).step_by(Self::CHUNK_ROWS) {
+            self.multiply(&records[first..], rows - first, now);
+            let ended = first - Self::CHUNK_ROWS;
+            self.add(&records[ended..], before, &mut out[ended..]);
+            (now, before) = (before, now);
+        }
+        let last = (rows - 1) / Self::CHUNK_ROWS * Self::CHUNK_ROWS;
+        self.add(&records[last..], before, &mut out[last..]);
     }
 
-    /// Adds one step to all outputs. `records` starts with theirs and goes on to the end of the call's, so
-    /// that whole tiles can be read.
+    /// The dots of a chunk's rows, of which `rows` are left.
     #[inline(always)]
-    pub(super) fn step<B: Block>(
-        &self,
-        tile: &Tile<S>,
-        blocks: usize,
-        records: &[Record],
-        out: &mut [Line],
-    ) {
-        let mut planes: Planes<S> = [[self.isa.splat_i32(0); 64]; 2];
-        for part in 0..parts::<B>(blocks) {
-            B::planes(self.isa, tile, part, &mut planes);
-            for (i, out) in out.chunks_mut(TILE_OUT_ROWS).enumerate() {
-                let records = &records[i * TILE_OUT_ROWS..];
-                if records.len() >= out.len().next_multiple_of(TILE_ROWS) {
-                    self.rows::<B>(tile, part, &planes, records, out);
-                } else {
-                    self.last_rows::<B>(tile, part, &planes, records, out);
-                }
-            }
+    fn multiply(&self, records: &[Record], rows: usize, dots: &mut [TileLine]) {
+        let words = B::PART_ELEMS / 4;
+        let parts = dots.chunks_exact_mut(Self::PART_LINES).take(self.parts);
+        for (part, dots) in parts.enumerate() {
+            let job = TileDots {
+                activations: &records.as_flattened()[B::PART_ELEMS * part..],
+                stride: RECORD_BYTES,
+                rows: rows.min(Self::CHUNK_ROWS),
+                words,
+                planes: self
+                    .planes
+                    .each_ref()
+                    .map(|plane| &plane[words * part..][..words]),
+                layout: Self::LAYOUT,
+            };
+            self.isa.tile_dots(self.registers, &job, dots);
         }
     }
 
-    /// As [`Tiled::rows`] where fewer rows are there than a tile reads.
-    #[inline(never)]
-    fn last_rows<B: Block>(
-        &self,
-        tile: &Tile<S>,
-        part: usize,
-        planes: &Planes<S>,
-        records: &[Record],
-        out: &mut [Line],
-    ) {
-        let mut padded = [[0; RECORD_BYTES]; TILE_OUT_ROWS];
-        padded[..out.len()].copy_from_slice(&records[..out.len()]);
-        self.isa
-            .vectorize::<LastRows<B>, _>((self, tile, part, planes, &padded[..], out));
+    /// Adds a chunk's dots to the first outputs.
+    #[inline(always)]
+    fn add(&self, records: &[Record], dots: &[TileLine], out: &mut [Line]) {
+        let rows = out.len().min(Self::CHUNK_ROWS);
+        let out = &mut out[..rows];
+        let done = self.add_rows::<ROWS_AT_ONCE>(records, dots, out, 0);
+        self.add_rows::<1>(records, dots, out, done);
     }
 
+    /// Adds rows `done..` in groups of `R`; gives how many are done then.
     #[inline(always)]
-    fn rows<B: Block>(
+    fn add_rows<const R: usize>(
         &self,
-        tile: &Tile<S>,
-        part: usize,
-        planes: &Planes<S>,
         records: &[Record],
-        out: &mut [Line],
-    ) {
-        let isa = self.isa;
-        let mut sums = TileSums::ZERO;
-        let words = B::PART_ELEMS / 4;
-        let job = TileDots {
-            activations: &records.as_flattened()[B::PART_ELEMS * part..],
-            stride: RECORD_BYTES,
-            rows: out.len(),
-            words,
-            planes: [
-                Some(&planes[0][..words]),
-                B::LAYOUT.shift.map(|_| &planes[1][..words]),
-            ],
-            signed: B::LAYOUT.signed,
-        };
-        isa.tile_dots(&self.registers, &job, &mut sums);
-        let mut done = self.add::<B, ROWS_AT_ONCE>(tile, part, records, &sums, out, 0);
-        done = self.add::<B, 1>(tile, part, records, &sums, out, done);
-        debug_assert_eq!(done, out.len());
-    }
-
-    /// Adds the part's integers to rows `done..` in groups of `R`; gives how many are done then.
-    #[inline(always)]
-    fn add<B: Block, const R: usize>(
-        &self,
-        tile: &Tile<S>,
-        part: usize,
-        records: &[Record],
-        sums: &TileSums,
+        dots: &[TileLine],
         out: &mut [Line],
         done: usize,
     ) -> usize {
         let isa = self.isa;
+        // A chunk of one tile has its second plane right behind the sixteen rows of the first.
+        let plane_lines = out.len().div_ceil(TILE_ROWS) * TILE_ROWS;
         let outs = out[done..].as_chunks_mut::<R>().0;
         let groups = outs.len();
         let records = records[done..].as_chunks::<R>().0;
-        let first = sums.0[0][done..].as_chunks::<R>().0;
-        let second = sums.0[1][done..].as_chunks::<R>().0;
-        let planes = first.iter().zip(second);
-        for ((records, out), (first, second)) in records.iter().zip(outs).zip(planes) {
-            let mut integers = [isa.splat_i32(0); R];
-            for r in 0..R {
-                integers[r] = isa.load_i32(&first[r]);
-                integers[r] = match B::LAYOUT.shift {
-                    None => integers[r],
-                    Some(3) => isa.add_i32(integers[r], isa.shl::<3>(isa.load_i32(&second[r]))),
-                    Some(_) => isa.add_i32(integers[r], isa.shl::<7>(isa.load_i32(&second[r]))),
-                };
-            }
+        for (group, (records, out)) in records.iter().zip(outs).enumerate() {
+            let records = records.each_ref();
             let mut sums = load_sums(isa, out);
-            B::add(isa, tile, part, records.each_ref(), integers, &mut sums);
+            for part in 0..self.parts {
+                let first = Self::PART_LINES * part + done + R * group;
+                let lines: &[TileLine; R] = dots[first..].first_chunk().expect("dots of each row");
+                let mut integers = lines.each_ref().map(|line| isa.load_i32(line));
+                if Self::LAYOUT.planes() == 2 {
+                    let second: &[TileLine; R] = dots[first + plane_lines..]
+                        .first_chunk()
+                        .expect("dots of each row with the second plane");
+                    for (integer, line) in integers.iter_mut().zip(second) {
+                        let high = isa.load_i32(line);
+                        let high = match Self::LAYOUT {
+                            PlaneLayout::Scales => isa.shl::<3>(high),
+                            _ => isa.shl::<8>(high),
+                        };
+                        *integer = isa.add_i32(*integer, high);
+                    }
+                }
+                B::Parts::add(isa, self.tile, part, records, integers, &mut sums);
+            }
             store_sums(isa, out, sums);
         }
         done + R * groups
     }
-}
-
-/// Names [`Tiled::rows`] of one format.
-struct LastRows<B>(PhantomData<B>);
-
-type LastRowsArguments<'a, S> = (
-    &'a Tiled<S>,
-    &'a Tile<S>,
-    usize,
-    &'a Planes<S>,
-    &'a [Record],
-    &'a mut [Line],
-);
-
-vectorized!(impl [B: Block] LastRows<B> = last_rows::<S, B>, LastRowsArguments<'a, S>);
-
-#[inline(always)]
-fn last_rows<S: Isa, B: Block>(
-    _isa: S,
-    (tiled, tile, part, planes, records, out): LastRowsArguments<'_, S>,
-) {
-    tiled.rows::<B>(tile, part, planes, records, out);
 }

@@ -4,8 +4,8 @@
 
 use super::dot::Unsigned;
 use super::k_quants::{across, unit_scales};
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
@@ -15,10 +15,11 @@ pub(super) struct Tq1_0;
 const TAIL_AT: usize = 38;
 
 impl Block for Tq1_0 {
+    type Parts = k_quants::Scaled<Unsigned<1>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 54;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -51,33 +52,6 @@ impl Block for Tq1_0 {
         }
         let digits = digits::<S, 4>(isa, across(isa, middle, last));
         tile.words[60..].copy_from_slice(&digits);
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 8, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::scale_words::<S, 8>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 8, R>(isa, tile, records, integers, sums, 1);
     }
 }
 

@@ -4,8 +4,8 @@
 
 use super::dot::Unsigned;
 use super::k_quants::{unit_scales, unpack_pairs};
-use super::record::{Record, Rounding};
-use super::{Block, PlaneLayout, Planes, Tile, k_quants, small};
+use super::record::Rounding;
+use super::{Block, Tile, k_quants, small};
 use crate::isa::Isa;
 
 /// The format.
@@ -14,10 +14,11 @@ pub(super) struct Tq2_0;
 const D_AT: usize = 64;
 
 impl Block for Tq2_0 {
+    type Parts = k_quants::Scaled<Unsigned<1>, 8>;
+
     const ROUNDING: Rounding = Rounding::Q8_256;
     const BLOCK_ELEMS: usize = 256;
     const BLOCK_BYTES: usize = 66;
-    const LAYOUT: PlaneLayout = PlaneLayout::ONE;
 
     #[inline(always)]
     fn unpack<S: Isa>(
@@ -31,32 +32,5 @@ impl Block for Tq2_0 {
         tile.d[0] = small::unpack_scale(isa, bytes, stride, offset + D_AT);
         unit_scales(isa, tile);
         unpack_pairs(isa, bytes, stride, offset, tile);
-    }
-
-    #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-    ) -> [S::V; R] {
-        k_quants::dots::<S, Unsigned, 8, R>(isa, tile, records)
-    }
-
-    #[inline(always)]
-    fn planes<S: Isa>(isa: S, tile: &Tile<S>, _part: usize, planes: &mut Planes<S>) {
-        k_quants::scale_words::<S, 8>(isa, tile, planes);
-    }
-
-    #[inline(always)]
-    fn add<S: Isa, const R: usize>(
-        isa: S,
-        tile: &Tile<S>,
-        _part: usize,
-        records: [&Record; R],
-        integers: [S::V; R],
-        sums: &mut [S::F; R],
-    ) {
-        k_quants::add_around::<S, 8, R>(isa, tile, records, integers, sums, 1);
     }
 }

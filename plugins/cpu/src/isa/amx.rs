@@ -3,7 +3,7 @@
 //! The compiler has no stable intrinsics for them, so the instructions stand here as text. It never uses the
 //! tile registers itself, so they are not in the lists of what is overwritten.
 
-use super::{TILE_OUT_ROWS, TileDots, TileSums};
+use super::{PlaneLayout, TILE_OUT_ROWS, TileDots, TileLine};
 use core::arch::asm;
 
 /// Rows of one tile.
@@ -18,6 +18,7 @@ const TILE_WORDS: usize = ROW_BYTES / 4;
 #[derive(Debug)]
 pub struct TileRegisters {
     words: usize,
+    rows: usize,
     /// Registers belong to the thread that opened them.
     _thread: core::marker::PhantomData<*const ()>,
 }
@@ -32,21 +33,23 @@ struct Config {
     rows: [u8; 16],
 }
 
-/// One instruction on tiles. Called where the registers are open, with operands that it may read or write.
+/// One instruction on tile registers.
 macro_rules! tile {
     ($text:expr $(, $operand:expr)*) => {
-        // SAFETY: the caller's promise; tile registers are no registers of the compiler's.
+        // SAFETY: who calls this has opened the registers, which are none of the compiler's, and holds every tile
+        // that is read or written inside its slice.
         unsafe { asm!($text, $(in(reg) $operand,)* options(nostack, preserves_flags)) }
     };
 }
 
 impl TileRegisters {
-    /// Opens the registers: 0 to 3 for sums, 4 and 5 for activations, 6 and 7 for weights of `words` words.
+    /// Opens the registers: 0 to 3 for sums, 4 and 5 for up to 16 rows of activations, 6 and 7 for weights of
+    /// `words` words.
     ///
     /// # Safety
     /// The processor has AMX-TILE and AMX-INT8, and the system has let this process use the registers.
-    pub(super) unsafe fn open(words: usize) -> TileRegisters {
-        let words = words.min(TILE_WORDS);
+    pub(super) unsafe fn open(words: usize, rows: usize) -> TileRegisters {
+        let (words, rows) = (words.min(TILE_WORDS), rows.clamp(1, ROWS));
         let mut config = Config {
             palette: 1,
             start_row: 0,
@@ -55,13 +58,14 @@ impl TileRegisters {
             rows: [0; 16],
         };
         config.row_bytes[..8].fill(ROW_BYTES as u16);
-        config.rows[..8].fill(ROWS as u8);
+        config.rows[..6].fill(rows as u8);
         config.row_bytes[4..6].fill(4 * words as u16);
         config.rows[6..8].fill(words as u8);
         // SAFETY: the caller's promise; the configuration is 64 bytes and valid for palette 1.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const config, options(nostack, readonly)) };
         TileRegisters {
             words,
+            rows,
             _thread: core::marker::PhantomData,
         }
     }
@@ -69,45 +73,43 @@ impl TileRegisters {
     /// As [`super::Isa::tile_dots`] says.
     ///
     /// # Panics
-    /// When an operand is shorter than what is read.
-    pub(super) fn dots<V>(&self, job: &TileDots<'_, V>, out: &mut TileSums) {
-        let TileDots {
-            rows,
-            stride,
-            words,
-            planes,
-            ..
-        } = *job;
-        let tiles = rows.div_ceil(ROWS);
-        assert!(size_of::<V>() == ROW_BYTES && tiles <= TILE_OUT_ROWS / ROWS && rows > 0);
-        assert!(words.is_multiple_of(self.words) && words.min(TILE_WORDS) == self.words);
-        assert!((ROWS * tiles - 1) * stride + 4 * words <= job.activations.len());
-        assert!(planes.iter().flatten().all(|plane| plane.len() >= words));
-        // SAFETY: the registers are open with this number of words; the assertions hold every tile that is read
-        // inside its slice, and `out` has room for two planes of two tiles.
-        unsafe {
-            match (planes[1].is_some(), tiles > 1, job.signed) {
-                (false, false, _) => self.run::<V, false, false, false>(job, out),
-                (false, true, _) => self.run::<V, false, true, false>(job, out),
-                (true, false, false) => self.run::<V, true, false, false>(job, out),
-                (true, true, false) => self.run::<V, true, true, false>(job, out),
-                (true, false, true) => self.run::<V, true, false, true>(job, out),
-                (true, true, true) => self.run::<V, true, true, true>(job, out),
-            }
+    /// When an operand is shorter than what is read or written.
+    #[inline(always)]
+    pub(super) fn dots<V>(&self, job: &TileDots<'_, V>, out: &mut [TileLine]) {
+        let tiles = job.rows.div_ceil(ROWS);
+        assert!(size_of::<V>() == ROW_BYTES && tiles <= TILE_OUT_ROWS / ROWS && job.rows > 0);
+        assert!(self.rows == ROWS || job.rows == self.rows);
+        assert!(job.words.is_multiple_of(self.words) && job.words.min(TILE_WORDS) == self.words);
+        let read = (ROWS * (tiles - 1) + self.rows - 1) * job.stride + 4 * job.words;
+        assert!(read <= job.activations.len());
+        let planes = job.layout.planes();
+        assert!(
+            job.planes[..planes]
+                .iter()
+                .all(|plane| plane.len() >= job.words)
+        );
+        assert!(out.len() >= planes * tiles * ROWS);
+        match (job.layout, tiles > 1) {
+            (PlaneLayout::Values, false) => self.run::<V, false, false, true>(job, out),
+            (PlaneLayout::Values, true) => self.run::<V, false, true, true>(job, out),
+            (PlaneLayout::Scales, false) => self.run::<V, true, false, false>(job, out),
+            (PlaneLayout::Scales, true) => self.run::<V, true, true, false>(job, out),
+            (PlaneLayout::Products, false) => self.run::<V, true, false, true>(job, out),
+            (PlaneLayout::Products, true) => self.run::<V, true, true, true>(job, out),
         }
     }
 
-    /// # Safety
-    /// As in [`TileRegisters::dots`].
+    /// Runs a job that [`TileRegisters::dots`] has checked: with a `SECOND` plane, with `MORE` than one tile of
+    /// rows, the last plane `SIGNED`.
     #[inline(always)]
-    unsafe fn run<V, const SECOND: bool, const MORE: bool, const SIGNED: bool>(
+    fn run<V, const SECOND: bool, const MORE: bool, const SIGNED: bool>(
         &self,
         job: &TileDots<'_, V>,
-        out: &mut TileSums,
+        out: &mut [TileLine],
     ) {
         macro_rules! multiply {
-            ($operands:literal) => {
-                if SIGNED {
+            ($operands:literal, $signed:expr) => {
+                if $signed {
                     tile!(concat!("tdpbssd ", $operands))
                 } else {
                     tile!(concat!("tdpbsud ", $operands))
@@ -116,71 +118,49 @@ impl TileRegisters {
         }
         tile!("tilezero tmm0");
         tile!("tilezero tmm1");
-        tile!("tilezero tmm2");
-        tile!("tilezero tmm3");
-        let first = job.planes[0].map_or(core::ptr::null(), <[V]>::as_ptr);
-        let second = job.planes[1].map_or(core::ptr::null(), <[V]>::as_ptr);
+        if MORE {
+            tile!("tilezero tmm2");
+            tile!("tilezero tmm3");
+        }
+        let [first, second] = job.planes.map(<[V]>::as_ptr);
         for word in (0..job.words).step_by(self.words) {
             let activations = job.activations.as_ptr().wrapping_add(4 * word);
+            let (first, second) = (first.wrapping_add(word), second.wrapping_add(word));
+            tile!("tileloadd tmm6, [{} + {}*1]", first, ROW_BYTES);
             tile!("tileloadd tmm4, [{} + {}*1]", activations, job.stride);
-            tile!(
-                "tileloadd tmm6, [{} + {}*1]",
-                first.wrapping_add(word),
-                ROW_BYTES
-            );
-            multiply!("tmm0, tmm4, tmm6");
+            multiply!("tmm0, tmm4, tmm6", SIGNED && !SECOND);
             if SECOND {
-                tile!(
-                    "tileloadd tmm7, [{} + {}*1]",
-                    second.wrapping_add(word),
-                    ROW_BYTES
-                );
-                multiply!("tmm1, tmm4, tmm7");
+                tile!("tileloadd tmm7, [{} + {}*1]", second, ROW_BYTES);
+                multiply!("tmm1, tmm4, tmm7", SIGNED);
             }
             if MORE {
                 let more = activations.wrapping_add(ROWS * job.stride);
                 tile!("tileloadd tmm5, [{} + {}*1]", more, job.stride);
-                multiply!("tmm2, tmm5, tmm6");
+                multiply!("tmm2, tmm5, tmm6", SIGNED && !SECOND);
                 if SECOND {
-                    multiply!("tmm3, tmm5, tmm7");
+                    multiply!("tmm3, tmm5, tmm7", SIGNED);
                 }
             }
         }
-        // SAFETY: as above.
-        unsafe { Self::store::<SECOND, MORE>(out) }
+        store_sums::<SECOND, MORE>(out);
     }
+}
 
-    /// # Safety
-    /// As in [`TileRegisters::dots`].
-    #[inline(always)]
-    unsafe fn store<const SECOND: bool, const MORE: bool>(out: &mut TileSums) {
-        let [plane_0, plane_1] = &mut out.0;
-        tile!(
-            "tilestored [{} + {}*1], tmm0",
-            plane_0[0].as_mut_ptr(),
-            ROW_BYTES
-        );
-        if SECOND {
-            tile!(
-                "tilestored [{} + {}*1], tmm1",
-                plane_1[0].as_mut_ptr(),
-                ROW_BYTES
-            );
-        }
-        if MORE {
-            tile!(
-                "tilestored [{} + {}*1], tmm2",
-                plane_0[ROWS].as_mut_ptr(),
-                ROW_BYTES
-            );
-            if SECOND {
-                tile!(
-                    "tilestored [{} + {}*1], tmm3",
-                    plane_1[ROWS].as_mut_ptr(),
-                    ROW_BYTES
-                );
-            }
-        }
+/// Writes the sums of up to two planes and two tiles of rows, plane by plane.
+#[inline(always)]
+fn store_sums<const SECOND: bool, const MORE: bool>(out: &mut [TileLine]) {
+    let first = out.as_mut_ptr();
+    let at = |tile: usize| first.wrapping_add(tile * ROWS);
+    tile!("tilestored [{} + {}*1], tmm0", at(0), ROW_BYTES);
+    if MORE {
+        tile!("tilestored [{} + {}*1], tmm2", at(1), ROW_BYTES);
+    }
+    let second = if MORE { 2 } else { 1 };
+    if SECOND {
+        tile!("tilestored [{} + {}*1], tmm1", at(second), ROW_BYTES);
+    }
+    if SECOND && MORE {
+        tile!("tilestored [{} + {}*1], tmm3", at(second + 1), ROW_BYTES);
     }
 }
 

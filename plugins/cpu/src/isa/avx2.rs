@@ -314,6 +314,10 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
         both!(_mm256_mullo_epi16, a, b)
     }
     #[inline(always)]
+    fn mul_high_i16(self, a: V, b: V) -> V {
+        both!(_mm256_mulhi_epi16, a, b)
+    }
+    #[inline(always)]
     fn mul_i32(self, a: V, b: V) -> V {
         both!(_mm256_mullo_epi32, a, b)
     }

@@ -1,7 +1,7 @@
 //! AVX-512 with F, BW, DQ and VL. With `VNNI` the integer dots have instructions of their own, with `AMX` many
 //! rows of activations are multiplied in tiles; nothing else differs.
 
-use super::{Isa, LANES, TileDots, TileRegisters, TileSums, Vectorized, index_mask};
+use super::{Isa, LANES, TileDots, TileLine, TileRegisters, Vectorized, index_mask};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -252,6 +252,10 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         have!(_mm512_mullo_epi16(a, b))
     }
     #[inline(always)]
+    fn mul_high_i16(self, a: __m512i, b: __m512i) -> __m512i {
+        have!(_mm512_mulhi_epi16(a, b))
+    }
+    #[inline(always)]
     fn mul_i32(self, a: __m512i, b: __m512i) -> __m512i {
         have!(_mm512_mullo_epi32(a, b))
     }
@@ -307,13 +311,13 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         }
     }
 
-    fn open_tiles(self, words: usize) -> TileRegisters {
+    fn open_tiles(self, words: usize, rows: usize) -> TileRegisters {
         assert!(AMX, "this token is one without tiles");
         // SAFETY: a token with `AMX` vouches for the instructions and the permission.
-        unsafe { TileRegisters::open(words) }
+        unsafe { TileRegisters::open(words, rows) }
     }
     #[inline(always)]
-    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, __m512i>, out: &mut TileSums) {
+    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, __m512i>, out: &mut [TileLine]) {
         tiles.dots(job, out);
     }
 }

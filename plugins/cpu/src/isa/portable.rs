@@ -218,6 +218,14 @@ impl Isa for Portable {
         })
     }
     #[inline(always)]
+    fn mul_high_i16(self, a: V, b: V) -> V {
+        words(a, b, |a, b| {
+            let low = |word: i32| i32::from(word as i16);
+            let high = (a >> 16) * (b >> 16);
+            (high & !0xffff) | ((low(a) * low(b)) >> 16 & 0xffff)
+        })
+    }
+    #[inline(always)]
     fn mul_i32(self, a: V, b: V) -> V {
         words(a, b, i32::wrapping_mul)
     }

@@ -17,6 +17,7 @@ pub struct Forms {
 
 /// The forms of one call, in scratch.
 pub struct Rounded<'a> {
+    steps: usize,
     rows: usize,
     forms: [Option<TensorMut<'a, u8>>; 3],
 }
@@ -57,6 +58,7 @@ impl Forms {
     ) -> Result<Rounded<'a>, Failure> {
         let rows = x.rows();
         let mut rounded = Rounded {
+            steps: self.steps(),
             rows,
             forms: [const { None }; 3],
         };
@@ -91,6 +93,10 @@ impl Forms {
             return Err(Failure::internal("records have gaps"));
         };
         par.split(tiles, 1, |step, mut tile| {
+            if step >= self.steps() {
+                // What a tile register reads behind the last record.
+                return;
+            }
             let first = step * RECORD_ELEMS;
             let end = (first + RECORD_ELEMS).min(self.elems);
             for (row, record) in tile.row_mut(0).chunks_exact_mut(size).enumerate() {
@@ -100,8 +106,13 @@ impl Forms {
     }
 
     fn kind_bytes(&self, kind: Rounding, rows: usize) -> usize {
-        let bytes = self.elems.div_ceil(RECORD_ELEMS) * rows * kind.record_bytes();
+        let bytes = kind.buffer_bytes(self.steps() * rows);
         bytes.next_multiple_of(64)
+    }
+
+    /// Records of a row.
+    fn steps(&self) -> usize {
+        self.elems.div_ceil(RECORD_ELEMS)
     }
 
     fn wanted_kinds(&self) -> impl Iterator<Item = Rounding> + use<'_> {
@@ -118,6 +129,7 @@ impl Rounded<'_> {
     pub fn of(&self, rounding: Rounding) -> Activations<'_> {
         let form = self.forms[rounding as usize].as_ref();
         Activations {
+            steps: self.steps,
             rows: self.rows,
             records: form
                 .map(|form| form.vector(0, 0))

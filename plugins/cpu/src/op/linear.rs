@@ -2,7 +2,7 @@
 
 use super::activations::Forms;
 use crate::block::{
-    Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, Tile, TileRows, product,
+    Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, TileRows, Workspace, product,
 };
 use crate::isa::Isa;
 use guild_sdk::abi::formats::GUILD_FORMAT_F32;
@@ -139,7 +139,7 @@ impl<S: Isa> Band<'_, S> {
         rows: usize,
         mut emit: impl FnMut(usize, usize, &Line),
     ) {
-        let mut tile = Tile::new(self.isa);
+        let mut space = Workspace::new(self.isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
         for at in (0..count).step_by(TILE_ROWS) {
             let tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
@@ -147,7 +147,7 @@ impl<S: Isa> Band<'_, S> {
                 let len = (rows - from).min(CHUNK_ROWS);
                 (self.product)(
                     self.isa,
-                    &mut tile,
+                    &mut space,
                     &tile_rows,
                     &self.activations,
                     from,

@@ -17,7 +17,9 @@ pub use operands::{supports, supports_alternating_rows, supports_file_rows};
 
 use super::activations::Forms;
 use super::linear::{band, tile_rows};
-use crate::block::{Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Tile, WriteRecord};
+use crate::block::{
+    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
+};
 use crate::isa::{Isa, LANES, vectorized};
 use core::ops::Range;
 use guild_numerics::exp::{sigmoid, silu};
@@ -162,7 +164,7 @@ impl<S: Isa> MoeExperts<S> {
 
     /// Bytes in which a task gathers the input of up to [`CHUNK_ROWS`] rows.
     fn gathered_bytes(&self) -> usize {
-        let of = |network: &Network<S>| CHUNK_ROWS * network.input_bytes(self.hidden);
+        let of = |network: &Network<S>| network.input_bytes(CHUNK_ROWS, self.hidden);
         of(&self.experts).max(self.shared.as_ref().map_or(0, of))
     }
 
@@ -265,7 +267,7 @@ impl<'a, S: Isa> Pool<'a, S> {
         for row in y.rows() {
             y.row_mut(row).fill(0.0);
         }
-        let mut tile = Tile::new(isa);
+        let mut space = Workspace::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
         let mut groups = self.routing.groups().peekable();
         while let Some((group, items)) = groups.next() {
@@ -273,6 +275,7 @@ impl<'a, S: Isa> Pool<'a, S> {
             let (network, down) = self.group(group);
             let tokens = self.routing.tokens(group);
             let activations = Activations {
+                steps: network.inner().spans,
                 rows: tokens.rows.len(),
                 records: records.wait(items),
             };
@@ -286,7 +289,7 @@ impl<'a, S: Isa> Pool<'a, S> {
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
                     let first = chunk * CHUNK_ROWS;
                     let lines = &mut lines[..rows.len()];
-                    (network.down.product)(isa, &mut tile, &weight, &activations, first, lines);
+                    (network.down.product)(isa, &mut space, &weight, &activations, first, lines);
                     let factors = &tokens.weights[first..];
                     let part = at..at + len;
                     isa.vectorize::<AddWeighted, _>((rows, &*lines, factors, part, &mut *y));
@@ -315,7 +318,7 @@ impl<S: Isa> Inner<'_, S> {
         let first = self.span * RECORD_ELEMS;
         let width = (network.ff - first).min(RECORD_ELEMS);
         let record_bytes = network.down.rounding.record_bytes();
-        let mut tile = Tile::new(isa);
+        let mut space = Workspace::new(isa);
         let mut gates = [Line::ZERO; CHUNK_ROWS];
         let mut ups = [Line::ZERO; CHUNK_ROWS];
         let chunks = records.chunks_mut(CHUNK_ROWS * record_bytes);
@@ -327,9 +330,9 @@ impl<S: Isa> Inner<'_, S> {
                 let gate = tile_rows(&self.gate, first + at, len);
                 let up = tile_rows(&self.up, first + at, len);
                 let product = network.gate.product;
-                product(isa, &mut tile, &gate, &for_gate, 0, gates);
+                product(isa, &mut space, &gate, &for_gate, 0, gates);
                 let product = network.up.product;
-                product(isa, &mut tile, &up, &for_up, 0, ups);
+                product(isa, &mut space, &up, &for_up, 0, ups);
                 let pairs = gates.iter().zip(&*ups);
                 for ((gate, up), row) in pairs.zip(inner.chunks_exact_mut(RECORD_ELEMS)) {
                     isa.vectorize::<Swiglu, _>((gate, up, &mut row[at..]));

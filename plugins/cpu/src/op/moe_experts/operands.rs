@@ -82,6 +82,8 @@ pub(super) struct InnerSizes {
     pub spans: usize,
     /// Bytes of a record.
     pub record_bytes: usize,
+    /// Bytes that a product may read behind the last record.
+    pub bytes_behind: usize,
 }
 
 impl<S: Isa> Network<S> {
@@ -101,15 +103,16 @@ impl<S: Isa> Network<S> {
         forms.want(self.up.rounding);
     }
 
-    /// Bytes of one row's input of `hidden` elements, for gate and for up.
-    pub(super) fn input_bytes(&self, hidden: usize) -> usize {
-        let steps = hidden.div_ceil(RECORD_ELEMS);
-        let [gate, up] = [&self.gate, &self.up].map(|bound| bound.rounding.record_bytes());
+    /// Bytes of the input of `rows` rows of `hidden` elements, for gate and for up.
+    pub(super) fn input_bytes(&self, rows: usize, hidden: usize) -> usize {
+        let records = rows * hidden.div_ceil(RECORD_ELEMS);
+        let rounding = [self.gate.rounding, self.up.rounding];
+        let [gate, up] = rounding.map(|rounding| rounding.buffer_bytes(records));
         if self.gate.rounding == self.up.rounding {
-            steps * gate
+            gate
         } else {
             // Halves of one size.
-            2 * steps * gate.max(up)
+            2 * gate.max(up)
         }
     }
 
@@ -118,6 +121,7 @@ impl<S: Isa> Network<S> {
         InnerSizes {
             spans: self.ff.div_ceil(RECORD_ELEMS),
             record_bytes: self.down.rounding.record_bytes(),
+            bytes_behind: self.down.rounding.buffer_bytes(0),
         }
     }
 }

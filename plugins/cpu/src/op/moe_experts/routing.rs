@@ -6,10 +6,6 @@ use super::operands::InnerSizes;
 use core::ops::Range;
 use guild_sdk::{Failure, Scratch, Tensor};
 
-/// Products of many rows read whole groups of so many. Behind a group's records there is room for that, which
-/// belongs to its last task, so that nobody reads what another task writes.
-const WHOLE_ROWS: usize = 16;
-
 /// What the sizes of a call's tables follow from.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
@@ -41,7 +37,7 @@ impl Sizes {
     /// Bytes of all records between up and down.
     pub(super) fn record_bytes(&self, rows: usize) -> usize {
         let of = |entries: usize, groups: usize, inner: &InnerSizes| {
-            (entries * inner.spans + groups * (WHOLE_ROWS - 1)) * inner.record_bytes
+            entries * inner.spans * inner.record_bytes + groups * inner.bytes_behind
         };
         let shared = self.shared.as_ref().map_or(0, |inner| of(rows, 1, inner));
         let active = (rows * self.top).min(self.experts);
@@ -233,7 +229,8 @@ impl<'a> Tasks<'a> {
                 end += (count * inner.record_bytes) as u64;
                 bounds[items] = end;
             }
-            end += (count.next_multiple_of(WHOLE_ROWS) - count) as u64 * inner.record_bytes as u64;
+            // Room that belongs to the group's last task, so that nobody reads what another writes.
+            end += inner.bytes_behind as u64;
             bounds[items] = end;
             active_items[used] = items as u32;
         }
