@@ -32,9 +32,6 @@ use guild_sdk::{
 use operands::{Layout, Network, Operands};
 use routing::{Routing, Sizes};
 
-static TRY: std::sync::LazyLock<usize> =
-    std::sync::LazyLock::new(|| std::env::var("TRY").map_or(0, |x| x.parse().unwrap()));
-
 struct MoeExperts<S: Isa> {
     isa: S,
     layout: Layout,
@@ -127,10 +124,7 @@ impl<S: Isa> Instance for MoeExperts<S> {
             operands: &operands,
             routing: &routing,
         };
-        let mut width = band(y.dim(), x.par().workers());
-        if *TRY >> 8 > 0 && rows < 16 {
-            width = (*TRY >> 8) * 16;
-        }
+        let width = band(y.dim(), x.par().workers());
         let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
         let records = Ragged::new(records, routing.bounds)?;
         let staged = Staged::new(records, words, bands)?;
@@ -244,15 +238,12 @@ impl<'a, S: Isa> Pool<'a, S> {
         }
     }
 
-    /// What a band reads first of a group's `down`; nothing of no group.
+    /// What a band reads first of a group's `down`; nothing where there is no group.
     fn first_rows(
         &self,
         group: Option<&(usize, Range<usize>)>,
         columns: &Range<usize>,
     ) -> &'a [u8] {
-        if *TRY & 1 == 0 {
-            return &[];
-        }
         let count = columns.len().min(TILE_ROWS);
         group.map_or(&[], |(group, _)| {
             let (_, down) = self.group(*group);
@@ -279,6 +270,7 @@ impl<'a, S: Isa> Pool<'a, S> {
                 rows: tokens.rows.len(),
                 records: records.wait(items),
             };
+            // Products ask for the rows behind theirs; the next expert's are elsewhere. Each tile asks for a share.
             let share = next.len() / columns.len().div_ceil(TILE_ROWS) + 64;
             for at in (0..columns.len()).step_by(TILE_ROWS) {
                 let part;
