@@ -27,6 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
         };
         let plain = Pool {
             gate: format,
+            up: format,
             down: format,
             experts: 5,
             hidden,
@@ -50,8 +51,15 @@ pub(super) fn cases() -> Vec<Case> {
         cases.push(plain.with(0, 1).case_of_pairs());
         cases.push(plain.with(ALL, 9).case_of_pairs());
     }
+    cases.extend(of_several_formats());
+    cases
+}
+
+/// Gate, up and down in formats of their own; an id that names no expert.
+fn of_several_formats() -> Vec<Case> {
     let mixed = Pool {
         gate: GUILD_FORMAT_Q4_K,
+        up: GUILD_FORMAT_Q4_K,
         down: GUILD_FORMAT_Q6_K,
         experts: 20,
         hidden: 256,
@@ -61,7 +69,14 @@ pub(super) fn cases() -> Vec<Case> {
         top_k: 8,
         rows: 3,
     };
-    cases.extend([mixed.case(), mixed.with(0, 40).case()]);
+    let pairs = mixed.with(0, 40).case_of_pairs();
+    let mut cases = vec![mixed.case(), mixed.with(0, 40).case(), pairs];
+    // Gate and up of which each wants its input rounded in another way.
+    let unlike = Pool {
+        up: GUILD_FORMAT_Q8_0,
+        ..mixed.with(GUILD_MOE_SHARED, 20)
+    };
+    cases.extend([unlike.case(), unlike.case_of_pairs()]);
     // The down rows of 8-bit blocks of 32 behind a gate in blocks of 256.
     let narrow = Pool {
         down: GUILD_FORMAT_Q8_0,
@@ -71,9 +86,9 @@ pub(super) fn cases() -> Vec<Case> {
     };
     cases.push(narrow.case());
     cases.push(narrow.case_of_pairs());
-    cases.push(mixed.with(0, 40).case_of_pairs());
     let mut bad = Pool {
         gate: GUILD_FORMAT_F32,
+        up: GUILD_FORMAT_F32,
         down: GUILD_FORMAT_F32,
         hidden: 8,
         ff: 4,
@@ -131,6 +146,7 @@ fn with_leading_axis(mut case: Case) -> Case {
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     gate: u32,
+    up: u32,
     down: u32,
     experts: usize,
     hidden: usize,
@@ -214,13 +230,13 @@ impl Pool {
         } else {
             vec![
                 weight(self.gate, &[experts, ff, hidden]),
-                weight(self.gate, &[experts, ff, hidden]),
+                weight(self.up, &[experts, ff, hidden]),
             ]
         };
         operands.push(weight(self.down, &[experts, hidden, ff]));
         if self.has(GUILD_MOE_SHARED) {
             operands.push(weight(self.gate, &[shared, hidden]));
-            operands.push(weight(self.gate, &[shared, hidden]));
+            operands.push(weight(self.up, &[shared, hidden]));
             operands.push(weight(self.down, &[hidden, shared]));
         }
         if self.has(GUILD_MOE_SHARED_GATE) {
