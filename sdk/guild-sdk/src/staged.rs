@@ -207,4 +207,25 @@ mod tests {
         let short = Ragged::new(&mut memory, &bounds).unwrap();
         assert!(Staged::new(short, &mut words[1..], ()).is_err());
     }
+
+    #[test]
+    fn a_task_that_panics_keeps_nobody_waiting() {
+        let (mut memory, mut words, mut sums) = ([1u32; 2], [0], [0u32]);
+        let written = Ragged::new(&mut memory, &[0, 2]).unwrap();
+        let second = Ragged::new(&mut sums, &[0, 1]).unwrap();
+        let staged = Staged::new(written, &mut words, second).unwrap();
+        let task = std::panic::AssertUnwindSafe(|| {
+            // SAFETY: the one call for this index.
+            let Stage::First(_draft) = (unsafe { staged.part(0, 0) }) else {
+                return;
+            };
+            panic!("a task fails");
+        });
+        assert!(std::panic::catch_unwind(task).is_err());
+        // SAFETY: as above.
+        let Stage::Second(published, _) = (unsafe { staged.part(1, 0) }) else {
+            panic!("the second stage comes second");
+        };
+        assert_eq!(published.wait(0..1), [1, 1]);
+    }
 }

@@ -13,8 +13,10 @@ use guild_abi::formats::{
 use guild_quant::ExpertRows;
 use guild_sdk::format::{self, WEIGHT_FORMATS};
 
+/// Every flag.
+const ALL: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
+
 pub(super) fn cases() -> Vec<Case> {
-    const ALL: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
     let mut cases = Vec::new();
     for &format in WEIGHT_FORMATS {
         let block = format::storage(format).map_or(1, |storage| storage.block_elems);
