@@ -4,8 +4,8 @@
 //! row (weights from memory, and from a cache) and for 512 rows, weight bytes and multiplications a second.
 
 use guild_plugin_cpu::block::{
-    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, TileRows, Workspace, WriteRecord,
-    product,
+    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, STRIPS_MAX, TILE_ROWS, TileRows, Workspace,
+    WriteRecord, product,
 };
 use guild_plugin_cpu::detect::{Detected, IsaName};
 use guild_plugin_cpu::isa::{Isa, Portable};
@@ -76,7 +76,10 @@ fn run<S: Isa>(isa: S, threads: usize, wanted: Option<&str>) {
     for &format in WEIGHT_FORMATS.iter().filter(|format| wants(format)) {
         let storage = storage(format).expect("a weight format has a size");
         let row_bytes = storage.row_bytes(ELEMS).expect("whole blocks");
-        let stream_rows = STREAM_BYTES / row_bytes / (TILE_ROWS * threads) * TILE_ROWS * threads;
+        let stream_rows = STREAM_BYTES / row_bytes / (STRIPS_MAX * TILE_ROWS * threads)
+            * STRIPS_MAX
+            * TILE_ROWS
+            * threads;
         let mut state = 1u64;
         let weights: Vec<u8> = (0..stream_rows * row_bytes)
             .map(|_| {
@@ -102,15 +105,11 @@ fn run<S: Isa>(isa: S, threads: usize, wanted: Option<&str>) {
 }
 
 /// The shortest of nine runs, in seconds.
-fn best(mut f: impl FnMut()) -> f64 {
-    let times = (0..9).map(|_| {
-        let start = Instant::now();
-        f();
-        start.elapsed().as_secs_f64()
-    });
-    times.fold(f64::INFINITY, f64::min)
+fn best(mut seconds: impl FnMut() -> f64) -> f64 {
+    (0..9).map(|_| seconds()).fold(f64::INFINITY, f64::min)
 }
 
+/// Multiplies all weights `turns` times with `rows` rows, whose rounding doesn't count; gives the seconds that took.
 fn multiply<S: Isa>(
     isa: S,
     format: u32,
@@ -118,7 +117,7 @@ fn multiply<S: Isa>(
     row_bytes: usize,
     [rows, turns]: [usize; 2],
     threads: usize,
-) {
+) -> f64 {
     let (rounding, product) = product::<S>(format).expect("a weight format has a product");
     let steps = ELEMS / RECORD_ELEMS;
     let used = steps * rows * rounding.record_bytes();
@@ -135,13 +134,14 @@ fn multiply<S: Isa>(
         rows,
         records,
     };
-    let tile_bytes = TILE_ROWS * row_bytes;
+    let tile_bytes = STRIPS_MAX * TILE_ROWS * row_bytes;
+    let start = Instant::now();
     std::thread::scope(|scope| {
         for part in weights.chunks(weights.len() / threads) {
             let activations = &activations;
             scope.spawn(move || {
                 let mut space = Workspace::new(isa);
-                let mut lines = [Line::ZERO; CHUNK_ROWS];
+                let mut lines = [Line::ZERO; STRIPS_MAX * CHUNK_ROWS];
                 let tiles = (0..part.len()).step_by(tile_bytes);
                 for at in (0..turns).flat_map(|_| tiles.clone()) {
                     let tile_rows = TileRows {
@@ -150,7 +150,7 @@ fn multiply<S: Isa>(
                         elems: ELEMS,
                     };
                     for first in (0..rows).step_by(CHUNK_ROWS) {
-                        let lines = &mut lines[..(rows - first).min(CHUNK_ROWS)];
+                        let lines = &mut lines[..STRIPS_MAX * (rows - first).min(CHUNK_ROWS)];
                         product(isa, &mut space, &tile_rows, activations, first, lines);
                         std::hint::black_box(lines);
                     }
@@ -158,4 +158,5 @@ fn multiply<S: Isa>(
             });
         }
     });
+    start.elapsed().as_secs_f64()
 }

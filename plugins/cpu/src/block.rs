@@ -54,7 +54,7 @@ mod tiled;
 mod tq1_0;
 mod tq2_0;
 
-pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
+pub use product::{CHUNK_ROWS, Line, Product, STRIPS_MAX, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 
 use crate::isa::{Isa, PlaneLayout, vectorized};
@@ -96,7 +96,8 @@ type Planes<S> = [[<S as Isa>::V; 64]; 2];
 /// What a task needs for products: one step's weights and what is made of them.
 pub struct Workspace<S: Isa> {
     tile: Tile<S>,
-    tiled: TiledSpace<S>,
+    /// Made by the first product with many rows.
+    tiled: Option<TiledSpace<S>>,
 }
 
 impl<S: Isa> Workspace<S> {
@@ -109,7 +110,7 @@ impl<S: Isa> Workspace<S> {
     fn empty(isa: S, (): ()) -> Workspace<S> {
         Workspace {
             tile: Tile::empty(isa),
-            tiled: TiledSpace::empty(isa),
+            tiled: None,
         }
     }
 }

@@ -73,14 +73,15 @@ pub struct TileDots<'a, V> {
     pub stride: usize,
     /// Rows that are wanted, at most [`TILE_OUT_ROWS`].
     pub rows: usize,
-    /// Words of the shared axis: up to 16, or a multiple.
-    pub words: usize,
-    /// The planes of weights: word `t` holds elements `4 t` to `4 t + 3` of each of sixteen rows. The second is
+    /// The planes of weights, of as many words as the registers were opened for: word `t` holds elements `4 t` to `4 t + 3` of each of sixteen rows. The second is
     /// read where `layout` has two.
     pub planes: [&'a [V]; 2],
     /// What the planes are.
     pub layout: PlaneLayout,
 }
+
+/// Parts of [`Isa::tile_part_dots`].
+pub const TILE_PARTS: usize = 4;
 
 /// One row's sums with sixteen weight rows.
 pub type TileLine = [u32; LANES];
@@ -222,7 +223,7 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// `sum + a . b` for each group of two i16.
     fn dot_i16(self, sum: Self::V, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Asks for the lines of some bytes that are wanted soon.
+    /// Asks for bytes that will be read soon.
     #[inline(always)]
     fn prefetch(self, bytes: &[u8]) {
         let _ = bytes;
@@ -236,12 +237,34 @@ pub trait Isa: Lanes + Send + Sync + 'static {
         let _ = (words, rows);
         unreachable!("this instruction set has no tiles")
     }
-    /// Writes the dots to `out`, exact in i32: plane by plane, [`TILE_OUT_ROWS`] or, for up to 16 rows, 16
-    /// lines each. Lines beyond the rows wanted hold garbage.
+    /// Adds dots to the sums in the tile registers, exact in i32: to new sums where `begin` says so. Writes the sums to
+    /// `out` where it is there, plane by plane, [`TILE_OUT_ROWS`] or, for up to 16 rows, 16 lines each. Lines beyond
+    /// the rows wanted hold garbage.
     ///
     /// # Panics
     /// When an operand is too short, or where [`Isa::TILES`] is false.
-    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, Self::V>, out: &mut [TileLine]) {
+    fn tile_dots(
+        self,
+        tiles: &TileRegisters,
+        job: &TileDots<'_, Self::V>,
+        begin: bool,
+        out: Option<&mut [TileLine]>,
+    ) {
+        let _ = (tiles, job, begin, out);
+        unreachable!("this instruction set has no tiles")
+    }
+
+    /// Writes the dots of four parts to `out`, exact in i32: part by part, 16 lines each. The first plane of signed
+    /// bytes is read, and activations, both on through the parts; there are at most 16 rows.
+    ///
+    /// # Panics
+    /// As [`Isa::tile_dots`].
+    fn tile_part_dots(
+        self,
+        tiles: &TileRegisters,
+        job: &TileDots<'_, Self::V>,
+        out: &mut [TileLine],
+    ) {
         let _ = (tiles, job, out);
         unreachable!("this instruction set has no tiles")
     }

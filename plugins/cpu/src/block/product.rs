@@ -42,6 +42,9 @@ use guild_sdk::abi::formats::{
 
 /// Weight rows of one tile.
 pub const TILE_ROWS: usize = LANES;
+/// Strips of [`TILE_ROWS`] weight rows that one product takes at most: with many rows of activations, each is read
+/// once for all strips.
+pub const STRIPS_MAX: usize = 2;
 /// Rows of activations that one product takes at most: their sums stay in a near cache, and
 /// unpacking a tile costs little beside multiplying with so many.
 pub const CHUNK_ROWS: usize = 256;
@@ -58,7 +61,7 @@ impl Line {
     pub const ZERO: Line = Line([0.0; LANES]);
 }
 
-/// Up to sixteen weight rows.
+/// Weight rows: strips of sixteen, of which the last may have fewer.
 #[derive(Clone, Copy)]
 pub struct TileRows<'a> {
     /// Their bytes, from the first row's first to the last row's last.
@@ -77,10 +80,28 @@ impl TileRows<'_> {
     }
 }
 
-/// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
-/// have the format's rounding. Lanes beyond the tile's rows hold garbage.
+/// Writes to `out[strip * n + i]` the products of a strip's rows with row `first + i` of the `n` rows of activations,
+/// which have the format's rounding. Lanes beyond a strip's rows hold garbage.
 pub type Product<S> =
     fn(S, &mut Workspace<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
+
+impl<'a> TileRows<'a> {
+    /// Strips of sixteen rows, the last one perhaps of fewer.
+    #[must_use]
+    pub fn strips(&self) -> usize {
+        self.bytes.len().div_ceil(TILE_ROWS * self.row_bytes)
+    }
+
+    /// One strip's rows.
+    pub(super) fn strip(&self, strip: usize) -> TileRows<'a> {
+        let strip_bytes = TILE_ROWS * self.row_bytes;
+        let rest = &self.bytes[strip * strip_bytes..];
+        TileRows {
+            bytes: &rest[..rest.len().min(strip_bytes)],
+            ..*self
+        }
+    }
+}
 
 /// How a weight format's activations are rounded, and its product.
 pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
@@ -145,7 +166,10 @@ fn run_float<S: Isa, W: Float>(
     first: usize,
     out: &mut [Line],
 ) {
-    isa.vectorize::<Plain<W>, _>((weight, activations, first, out));
+    let rows = out.len() / weight.strips();
+    for (strip, out) in out.chunks_exact_mut(rows).enumerate() {
+        isa.vectorize::<Plain<W>, _>((&weight.strip(strip), activations, first, out));
+    }
 }
 
 fn run_quantised<S: Isa, B: Block>(
@@ -171,15 +195,19 @@ pub(super) type QuantisedArguments<'a, S> = (
 
 #[inline(always)]
 fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_, S>) {
-    if S::TILES && arguments.4.len() >= TILED_ROWS_MIN {
-        return tiled_product::<S, B>(isa, arguments);
-    }
     let (space, weight, activations, first, out) = arguments;
+    let rows = out.len() / weight.strips();
+    if S::TILES && rows >= TILED_ROWS_MIN {
+        return tiled_product::<S, B>(isa, (space, weight, activations, first, out));
+    }
     out.fill(Line::ZERO);
-    for step in 0..steps::<B>(weight) {
-        let blocks = unpack_step::<S, B>(isa, weight, step, &mut space.tile);
-        let records = &activations.step(step)[first..];
-        vector_step::<S, B>(isa, &space.tile, blocks, records, out);
+    for (strip, out) in out.chunks_exact_mut(rows).enumerate() {
+        let weight = weight.strip(strip);
+        for step in 0..steps::<B>(&weight) {
+            let blocks = unpack_step::<S, B>(isa, &weight, step, &mut space.tile);
+            let records = &activations.step(step)[first..];
+            vector_step::<S, B>(isa, &space.tile, blocks, records, out);
+        }
     }
 }
 

@@ -188,7 +188,7 @@ fn half_word(record: &Record, at: usize) -> i32 {
     i16::from_le_bytes([record[at], record[at + 1]]).into()
 }
 
-/// Writes up to 256 activations, whole blocks of the format; the rest of the record keeps old bytes.
+/// Writes up to 256 activations, whole blocks of the format; what the rest of the record holds is nobody's affair.
 ///
 /// # Panics
 /// When the record isn't [`Rounding::record_bytes`] long, or the row is longer or not whole blocks.
@@ -216,15 +216,10 @@ fn rounded(record: &mut [u8]) -> &mut Record {
 
 #[inline(always)]
 fn round_large<S: Isa>(isa: S, x: &[f32], record: &mut Record) {
-    assert!(x.len() == RECORD_ELEMS, "a whole block of 256");
-    let scale = round_block(isa, x, &mut record[..RECORD_ELEMS]);
-    let mut sums = [0i16; 16];
-    for (total, q) in sums
-        .iter_mut()
-        .zip(record[..RECORD_ELEMS].as_chunks::<16>().0)
-    {
-        *total = sum(q);
-    }
+    let x: &[[f32; LANES]; 16] = x.as_chunks().0.try_into().expect("a whole block of 256");
+    let (scale, rounded) = round_block(isa, x);
+    write_integers(isa, &rounded, record);
+    let sums = sums_of_16(isa, &rounded);
     for (i, sum) in sums.iter().enumerate() {
         let at = SUMS_16_AT + 2 * (i / 4 * 4 + PAIR_ORDER[i % 4]);
         record[at..at + 2].copy_from_slice(&sum.to_le_bytes());
@@ -242,28 +237,43 @@ fn round_small<S: Isa>(isa: S, x: &[f32], record: &mut Record) {
         x.len() <= RECORD_ELEMS && x.len().is_multiple_of(32),
         "whole blocks of 32"
     );
-    for (i, x) in x.as_chunks::<32>().0.iter().enumerate() {
-        let q = &mut record[32 * i..][..32];
-        let scale = round_block(isa, x, q);
-        let (whole, first) = (sum(q), sum(&q[..16]));
-        let (scale_at, sum_at) = (SMALL_SCALES_AT + 4 * i, SMALL_SUMS_AT + 4 * i);
-        record[scale_at..scale_at + 4].copy_from_slice(&scale.to_le_bytes());
-        record[sum_at..sum_at + 2].copy_from_slice(&whole.to_le_bytes());
-        record[sum_at + 2..sum_at + 4].copy_from_slice(&first.to_le_bytes());
+    let mut rounded = [isa.splat(0.0); 16];
+    let blocks = x.as_chunks().0.as_chunks().0.iter().enumerate();
+    for ((i, block), rounded) in blocks.zip(rounded.as_chunks_mut::<2>().0) {
+        let at = SMALL_SCALES_AT + 4 * i;
+        let scale;
+        (scale, *rounded) = round_block(isa, block);
+        record[at..at + 4].copy_from_slice(&scale.to_le_bytes());
+    }
+    write_integers(isa, &rounded, record);
+    let sums = sums_of_16(isa, &rounded);
+    for (i, [first, second]) in sums.as_chunks().0.iter().enumerate() {
+        let at = SMALL_SUMS_AT + 4 * i;
+        record[at..at + 2].copy_from_slice(&(first + second).to_le_bytes());
+        record[at + 2..at + 4].copy_from_slice(&first.to_le_bytes());
     }
 }
 
-/// The sum of at most 32 integers.
 #[inline(always)]
-fn sum(q: &[u8]) -> i16 {
-    q.iter().map(|&q| i16::from(q.cast_signed())).sum()
+fn write_integers<S: Isa>(isa: S, rounded: &[S::F; 16], record: &mut Record) {
+    let bytes = record.as_chunks_mut::<LANES>().0;
+    for (bytes, rounded) in bytes.iter_mut().zip(rounded) {
+        isa.store_bytes(bytes, *rounded);
+    }
 }
 
-/// Rounds one block by rule 5 and gives its scale. `x` and `q` have whole vectors of one length.
+/// The sum of each vector of integers, exact: none exceeds `16 * 127`.
 #[inline(always)]
-fn round_block<S: Isa>(isa: S, x: &[f32], q: &mut [u8]) -> f32 {
-    let x = x.as_chunks::<LANES>().0;
-    let q = q.as_chunks_mut::<LANES>().0;
+fn sums_of_16<S: Isa>(isa: S, rounded: &[S::F; 16]) -> [i16; 16] {
+    isa.array(isa.tree_16(rounded)).map(|sum| sum as i16)
+}
+
+/// Rounds one block by rule 5; gives its scale and its integers.
+#[inline(always)]
+fn round_block<S: Isa, const VECTORS: usize>(
+    isa: S,
+    x: &[[f32; LANES]; VECTORS],
+) -> (f32, [S::F; VECTORS]) {
     let zero = isa.splat(0.0);
     let (mut largest, mut strange) = (zero, zero);
     for x in x {
@@ -273,25 +283,34 @@ fn round_block<S: Isa>(isa: S, x: &[f32], q: &mut [u8]) -> f32 {
         // 0 for a finite value, NaN for the others.
         strange = isa.add(strange, isa.sub(x, x));
     }
-    let amax = isa
-        .array(largest)
-        .into_iter()
-        .fold(0.0f32, |m, x| if x > m { x } else { m });
     if isa.tree(strange).is_nan() {
-        q.as_flattened_mut().fill(0);
-        return CANONICAL_NAN_F32;
+        return (CANONICAL_NAN_F32, [zero; VECTORS]);
     }
+    let amax = maximum_of(isa.array(largest));
     if amax < AMAX_MIN {
-        q.as_flattened_mut().fill(0);
-        return 0.0;
+        return (0.0, [zero; VECTORS]);
     }
     let inverse = isa.splat(127.0 / amax);
     let (top, bottom) = (isa.splat(127.0), isa.splat(-127.0));
-    for (x, q) in x.iter().zip(q) {
+    let mut rounded = [zero; VECTORS];
+    for (rounded, x) in rounded.iter_mut().zip(x) {
         let y = isa.round(isa.mul(isa.load(x), inverse));
         let y = isa.select(isa.greater(y, top), top, y);
-        let y = isa.select(isa.greater(bottom, y), bottom, y);
-        isa.store_bytes(q, y);
+        *rounded = isa.select(isa.greater(bottom, y), bottom, y);
     }
-    amax / 127.0
+    (amax / 127.0, rounded)
+}
+
+/// The largest lane; none is NaN. By halves, so that few steps wait for one another.
+#[inline(always)]
+fn maximum_of(mut lanes: [f32; LANES]) -> f32 {
+    let mut half = LANES / 2;
+    while half > 0 {
+        for i in 0..half {
+            let (x, y) = (lanes[i], lanes[i + half]);
+            lanes[i] = if x > y { x } else { y };
+        }
+        half /= 2;
+    }
+    lanes[0]
 }

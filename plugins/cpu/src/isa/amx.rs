@@ -3,7 +3,7 @@
 //! The compiler has no stable intrinsics for them, so the instructions stand here as text. It never uses the
 //! tile registers itself, so they are not in the lists of what is overwritten.
 
-use super::{PlaneLayout, TILE_OUT_ROWS, TileDots, TileLine};
+use super::{PlaneLayout, TILE_OUT_ROWS, TILE_PARTS, TileDots, TileLine};
 use core::arch::asm;
 
 /// Rows of one tile.
@@ -75,92 +75,134 @@ impl TileRegisters {
     /// # Panics
     /// When an operand is shorter than what is read or written.
     #[inline(always)]
-    pub(super) fn dots<V>(&self, job: &TileDots<'_, V>, out: &mut [TileLine]) {
+    pub(super) fn dots<V>(&self, job: &TileDots<'_, V>, begin: bool, out: Option<&mut [TileLine]>) {
         let tiles = job.rows.div_ceil(ROWS);
         assert!(size_of::<V>() == ROW_BYTES && tiles <= TILE_OUT_ROWS / ROWS && job.rows > 0);
         assert!(self.rows == ROWS || job.rows == self.rows);
-        assert!(job.words.is_multiple_of(self.words) && job.words.min(TILE_WORDS) == self.words);
-        let read = (ROWS * (tiles - 1) + self.rows - 1) * job.stride + 4 * job.words;
+        let read = (ROWS * (tiles - 1) + self.rows - 1) * job.stride + 4 * self.words;
         assert!(read <= job.activations.len());
         let planes = job.layout.planes();
         assert!(
             job.planes[..planes]
                 .iter()
-                .all(|plane| plane.len() >= job.words)
+                .all(|plane| plane.len() >= self.words)
         );
-        assert!(out.len() >= planes * tiles * ROWS);
+        if begin {
+            zero_sums(planes > 1, tiles > 1);
+        }
         match (job.layout, tiles > 1) {
-            (PlaneLayout::Values, false) => self.run::<V, false, false, true>(job, out),
-            (PlaneLayout::Values, true) => self.run::<V, false, true, true>(job, out),
-            (PlaneLayout::Scales, false) => self.run::<V, true, false, false>(job, out),
-            (PlaneLayout::Scales, true) => self.run::<V, true, true, false>(job, out),
-            (PlaneLayout::Products, false) => self.run::<V, true, false, true>(job, out),
-            (PlaneLayout::Products, true) => self.run::<V, true, true, true>(job, out),
+            (PlaneLayout::Values, false) => multiply::<V, false, false, true>(job),
+            (PlaneLayout::Values, true) => multiply::<V, false, true, true>(job),
+            (PlaneLayout::Scales, false) => multiply::<V, true, false, false>(job),
+            (PlaneLayout::Scales, true) => multiply::<V, true, true, false>(job),
+            (PlaneLayout::Products, false) => multiply::<V, true, false, true>(job),
+            (PlaneLayout::Products, true) => multiply::<V, true, true, true>(job),
+        }
+        if let Some(out) = out {
+            assert!(out.len() >= planes * tiles * ROWS);
+            store_sums(planes > 1, tiles > 1, out);
         }
     }
 
-    /// Runs a job that [`TileRegisters::dots`] has checked: with a `SECOND` plane, with `MORE` than one tile of
-    /// rows, the last plane `SIGNED`.
+    /// As [`super::Isa::tile_part_dots`] says. Each part has registers of its own, so that none waits for another.
+    ///
+    /// # Panics
+    /// As [`TileRegisters::dots`].
     #[inline(always)]
-    fn run<V, const SECOND: bool, const MORE: bool, const SIGNED: bool>(
-        &self,
-        job: &TileDots<'_, V>,
-        out: &mut [TileLine],
-    ) {
-        macro_rules! multiply {
-            ($operands:literal, $signed:expr) => {
-                if $signed {
-                    tile!(concat!("tdpbssd ", $operands))
-                } else {
-                    tile!(concat!("tdpbsud ", $operands))
-                }
-            };
-        }
-        tile!("tilezero tmm0");
+    pub(super) fn part_dots<V>(&self, job: &TileDots<'_, V>, out: &mut [TileLine]) {
+        let plane = job.planes[0];
+        assert!(size_of::<V>() == ROW_BYTES && job.layout == PlaneLayout::Values);
+        assert!(job.rows == self.rows || (job.rows <= ROWS && self.rows == ROWS));
+        let read = (self.rows - 1) * job.stride + TILE_PARTS * 4 * self.words;
+        assert!(read <= job.activations.len() && plane.len() >= TILE_PARTS * self.words);
+        assert!(out.len() >= TILE_PARTS * ROWS);
+        let weights = |part: usize| plane.as_ptr().wrapping_add(part * self.words);
+        let activations =
+            |part: usize| job.activations.as_ptr().wrapping_add(4 * part * self.words);
+        zero_sums(true, true);
+        tile!("tileloadd tmm6, [{} + {}*1]", weights(0), ROW_BYTES);
+        tile!("tileloadd tmm4, [{} + {}*1]", activations(0), job.stride);
+        tile!("tdpbssd tmm0, tmm4, tmm6");
+        tile!("tileloadd tmm7, [{} + {}*1]", weights(1), ROW_BYTES);
+        tile!("tileloadd tmm5, [{} + {}*1]", activations(1), job.stride);
+        tile!("tdpbssd tmm1, tmm5, tmm7");
+        tile!("tileloadd tmm6, [{} + {}*1]", weights(2), ROW_BYTES);
+        tile!("tileloadd tmm4, [{} + {}*1]", activations(2), job.stride);
+        tile!("tdpbssd tmm2, tmm4, tmm6");
+        tile!("tileloadd tmm7, [{} + {}*1]", weights(3), ROW_BYTES);
+        tile!("tileloadd tmm5, [{} + {}*1]", activations(3), job.stride);
+        tile!("tdpbssd tmm3, tmm5, tmm7");
+        let first = out.as_mut_ptr();
+        let at = |part: usize| first.wrapping_add(part * ROWS);
+        tile!("tilestored [{} + {}*1], tmm0", at(0), ROW_BYTES);
+        tile!("tilestored [{} + {}*1], tmm1", at(1), ROW_BYTES);
+        tile!("tilestored [{} + {}*1], tmm2", at(2), ROW_BYTES);
+        tile!("tilestored [{} + {}*1], tmm3", at(3), ROW_BYTES);
+    }
+}
+
+/// Begins the sums of up to two planes and two tiles of rows.
+#[inline(always)]
+fn zero_sums(second: bool, more: bool) {
+    tile!("tilezero tmm0");
+    if second {
         tile!("tilezero tmm1");
-        if MORE {
-            tile!("tilezero tmm2");
-            tile!("tilezero tmm3");
-        }
-        let [first, second] = job.planes.map(<[V]>::as_ptr);
-        for word in (0..job.words).step_by(self.words) {
-            let activations = job.activations.as_ptr().wrapping_add(4 * word);
-            let (first, second) = (first.wrapping_add(word), second.wrapping_add(word));
-            tile!("tileloadd tmm6, [{} + {}*1]", first, ROW_BYTES);
-            tile!("tileloadd tmm4, [{} + {}*1]", activations, job.stride);
-            multiply!("tmm0, tmm4, tmm6", SIGNED && !SECOND);
-            if SECOND {
-                tile!("tileloadd tmm7, [{} + {}*1]", second, ROW_BYTES);
-                multiply!("tmm1, tmm4, tmm7", SIGNED);
+    }
+    if more {
+        tile!("tilezero tmm2");
+    }
+    if second && more {
+        tile!("tilezero tmm3");
+    }
+}
+
+/// Multiplies what [`TileRegisters::dots`] has checked: with a `SECOND` plane, with `MORE` than one tile of rows, the
+/// last plane `SIGNED`.
+#[inline(always)]
+fn multiply<V, const SECOND: bool, const MORE: bool, const SIGNED: bool>(job: &TileDots<'_, V>) {
+    macro_rules! multiply {
+        ($operands:literal, $signed:expr) => {
+            if $signed {
+                tile!(concat!("tdpbssd ", $operands))
+            } else {
+                tile!(concat!("tdpbsud ", $operands))
             }
-            if MORE {
-                let more = activations.wrapping_add(ROWS * job.stride);
-                tile!("tileloadd tmm5, [{} + {}*1]", more, job.stride);
-                multiply!("tmm2, tmm5, tmm6", SIGNED && !SECOND);
-                if SECOND {
-                    multiply!("tmm3, tmm5, tmm7", SIGNED);
-                }
-            }
+        };
+    }
+    let [first, second] = job.planes.map(<[V]>::as_ptr);
+    let activations = job.activations.as_ptr();
+    tile!("tileloadd tmm6, [{} + {}*1]", first, ROW_BYTES);
+    tile!("tileloadd tmm4, [{} + {}*1]", activations, job.stride);
+    multiply!("tmm0, tmm4, tmm6", SIGNED && !SECOND);
+    if SECOND {
+        tile!("tileloadd tmm7, [{} + {}*1]", second, ROW_BYTES);
+        multiply!("tmm1, tmm4, tmm7", SIGNED);
+    }
+    if MORE {
+        let more = activations.wrapping_add(ROWS * job.stride);
+        tile!("tileloadd tmm5, [{} + {}*1]", more, job.stride);
+        multiply!("tmm2, tmm5, tmm6", SIGNED && !SECOND);
+        if SECOND {
+            multiply!("tmm3, tmm5, tmm7", SIGNED);
         }
-        store_sums::<SECOND, MORE>(out);
     }
 }
 
 /// Writes the sums of up to two planes and two tiles of rows, plane by plane.
 #[inline(always)]
-fn store_sums<const SECOND: bool, const MORE: bool>(out: &mut [TileLine]) {
+fn store_sums(second: bool, more: bool, out: &mut [TileLine]) {
     let first = out.as_mut_ptr();
     let at = |tile: usize| first.wrapping_add(tile * ROWS);
     tile!("tilestored [{} + {}*1], tmm0", at(0), ROW_BYTES);
-    if MORE {
+    if more {
         tile!("tilestored [{} + {}*1], tmm2", at(1), ROW_BYTES);
     }
-    let second = if MORE { 2 } else { 1 };
-    if SECOND {
-        tile!("tilestored [{} + {}*1], tmm1", at(second), ROW_BYTES);
+    let tiles = if more { 2 } else { 1 };
+    if second {
+        tile!("tilestored [{} + {}*1], tmm1", at(tiles), ROW_BYTES);
     }
-    if SECOND && MORE {
-        tile!("tilestored [{} + {}*1], tmm3", at(second + 1), ROW_BYTES);
+    if second && more {
+        tile!("tilestored [{} + {}*1], tmm3", at(tiles + 1), ROW_BYTES);
     }
 }
 

@@ -317,8 +317,23 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         unsafe { TileRegisters::open(words, rows) }
     }
     #[inline(always)]
-    fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, __m512i>, out: &mut [TileLine]) {
-        tiles.dots(job, out);
+    fn tile_dots(
+        self,
+        tiles: &TileRegisters,
+        job: &TileDots<'_, __m512i>,
+        begin: bool,
+        out: Option<&mut [TileLine]>,
+    ) {
+        tiles.dots(job, begin, out);
+    }
+    #[inline(always)]
+    fn tile_part_dots(
+        self,
+        tiles: &TileRegisters,
+        job: &TileDots<'_, __m512i>,
+        out: &mut [TileLine],
+    ) {
+        tiles.part_dots(job, out);
     }
 }
 

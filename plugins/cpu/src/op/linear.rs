@@ -2,7 +2,8 @@
 
 use super::activations::Forms;
 use crate::block::{
-    Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, TileRows, Workspace, product,
+    Activations, CHUNK_ROWS, Line, Product, Rounding, STRIPS_MAX, TILE_ROWS, TileRows, Workspace,
+    product,
 };
 use crate::isa::Isa;
 use guild_sdk::abi::formats::GUILD_FORMAT_F32;
@@ -140,21 +141,25 @@ impl<S: Isa> Band<'_, S> {
         mut emit: impl FnMut(usize, usize, &Line),
     ) {
         let mut space = Workspace::new(self.isa);
-        let mut lines = [Line::ZERO; CHUNK_ROWS];
-        for at in (0..count).step_by(TILE_ROWS) {
-            let tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
+        let mut lines = [Line::ZERO; STRIPS_MAX * CHUNK_ROWS];
+        for at in (0..count).step_by(STRIPS_MAX * TILE_ROWS) {
+            let len = (count - at).min(STRIPS_MAX * TILE_ROWS);
+            let tile_rows = tile_rows(self.weight, first + at, len);
             for from in (0..rows).step_by(CHUNK_ROWS) {
                 let len = (rows - from).min(CHUNK_ROWS);
+                let lines = &mut lines[..tile_rows.strips() * len];
                 (self.product)(
                     self.isa,
                     &mut space,
                     &tile_rows,
                     &self.activations,
                     from,
-                    &mut lines[..len],
+                    lines,
                 );
-                for (i, line) in lines[..len].iter().enumerate() {
-                    emit(from + i, at, line);
+                for (strip, lines) in lines.chunks_exact(len).enumerate() {
+                    for (i, line) in lines.iter().enumerate() {
+                        emit(from + i, at + strip * TILE_ROWS, line);
+                    }
                 }
             }
         }
