@@ -124,156 +124,6 @@ extern "C" {
 #define GUILD_TENSOR_DYNAMIC_ROWS 4
 
 /**
- * Format: IEEE binary32.
- */
-#define GUILD_FORMAT_F32 1
-
-/**
- * Format: IEEE binary16.
- */
-#define GUILD_FORMAT_F16 2
-
-/**
- * Format: bfloat16.
- */
-#define GUILD_FORMAT_BF16 3
-
-/**
- * Format: 32-bit signed integer.
- */
-#define GUILD_FORMAT_I32 4
-
-/**
- * Format: 64-bit signed integer.
- */
-#define GUILD_FORMAT_I64 5
-
-/**
- * Format: `ggml.q4_0`, 32 elements in 18 bytes.
- */
-#define GUILD_FORMAT_Q4_0 16
-
-/**
- * Format: `ggml.q8_0`, 32 elements in 34 bytes.
- */
-#define GUILD_FORMAT_Q8_0 17
-
-/**
- * Format: `ggml.q4_K`, 256 elements in 144 bytes.
- */
-#define GUILD_FORMAT_Q4_K 18
-
-/**
- * Format: `ggml.q5_K`, 256 elements in 176 bytes.
- */
-#define GUILD_FORMAT_Q5_K 19
-
-/**
- * Format: `ggml.q6_K`, 256 elements in 210 bytes.
- */
-#define GUILD_FORMAT_Q6_K 20
-
-/**
- * Format: `ggml.q4_1`, 32 elements in 20 bytes.
- */
-#define GUILD_FORMAT_Q4_1 21
-
-/**
- * Format: `ggml.q5_0`, 32 elements in 22 bytes.
- */
-#define GUILD_FORMAT_Q5_0 22
-
-/**
- * Format: `ggml.q5_1`, 32 elements in 24 bytes.
- */
-#define GUILD_FORMAT_Q5_1 23
-
-/**
- * Format: `ggml.q2_K`, 256 elements in 84 bytes.
- */
-#define GUILD_FORMAT_Q2_K 24
-
-/**
- * Format: `ggml.q3_K`, 256 elements in 110 bytes.
- */
-#define GUILD_FORMAT_Q3_K 25
-
-/**
- * Format: `ggml.iq4_nl`, 32 elements in 18 bytes.
- */
-#define GUILD_FORMAT_IQ4_NL 26
-
-/**
- * Format: `ggml.iq4_xs`, 256 elements in 136 bytes.
- */
-#define GUILD_FORMAT_IQ4_XS 27
-
-/**
- * Format: `ggml.iq2_xxs`, 256 elements in 66 bytes.
- */
-#define GUILD_FORMAT_IQ2_XXS 28
-
-/**
- * Format: `ggml.iq2_xs`, 256 elements in 74 bytes.
- */
-#define GUILD_FORMAT_IQ2_XS 29
-
-/**
- * Format: `ggml.iq2_s`, 256 elements in 82 bytes.
- */
-#define GUILD_FORMAT_IQ2_S 30
-
-/**
- * Format: `ggml.iq3_xxs`, 256 elements in 98 bytes.
- */
-#define GUILD_FORMAT_IQ3_XXS 31
-
-/**
- * Format: `ggml.iq3_s`, 256 elements in 110 bytes.
- */
-#define GUILD_FORMAT_IQ3_S 32
-
-/**
- * Format: `ggml.iq1_s`, 256 elements in 50 bytes.
- */
-#define GUILD_FORMAT_IQ1_S 33
-
-/**
- * Format: `ggml.iq1_m`, 256 elements in 56 bytes.
- */
-#define GUILD_FORMAT_IQ1_M 34
-
-/**
- * Format: `ggml.tq1_0`, 256 elements in 54 bytes.
- */
-#define GUILD_FORMAT_TQ1_0 35
-
-/**
- * Format: `ggml.tq2_0`, 256 elements in 66 bytes.
- */
-#define GUILD_FORMAT_TQ2_0 36
-
-/**
- * Format: `ggml.mxfp4`, 32 elements in 17 bytes.
- */
-#define GUILD_FORMAT_MXFP4 37
-
-/**
- * Format: `ggml.nvfp4`, 64 elements in 36 bytes.
- */
-#define GUILD_FORMAT_NVFP4 38
-
-/**
- * Format: `ggml.q1_0`, 128 elements in 18 bytes.
- */
-#define GUILD_FORMAT_Q1_0 39
-
-/**
- * Formats from here on are numbered by the host from their names (`guild.formats/1`).
- */
-#define GUILD_FORMAT_NAMED 256
-
-/**
  * Phase of binding: many rows of a prompt.
  */
 #define GUILD_PHASE_PREFILL 1
@@ -563,7 +413,7 @@ typedef struct guild_quant {
      */
     uint16_t axis;
     /**
-     * Packed layout; 0 is the file's own.
+     * Packed layout, one of `GUILD_LAYOUT_*`; a provider declines one that it doesn't know.
      */
     uint16_t layout;
     /**
@@ -642,7 +492,7 @@ typedef struct guild_tensor {
      */
     int64_t stride[6];
     /**
-     * Description of a quantised format, or null.
+     * Description of a quantised format or of a packed layout, or null.
      */
     const struct guild_quant *quant;
     /**

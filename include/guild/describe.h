@@ -14,6 +14,7 @@
 #define GUILD_DESCRIBE_H
 
 #include "core_ops.h"
+#include "formats.h"
 #include "runner.h"
 
 #include <inttypes.h>

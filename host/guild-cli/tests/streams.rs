@@ -260,7 +260,7 @@ fn an_instruction_set_that_is_none_is_the_users_to_mend() {
     assert_eq!(answer["code"], "USAGE");
     assert_eq!(
         answer["hint"],
-        "unset GUILD_CPU_ISA or set it to one of portable, avx2, avx512, avx512vnni, amx"
+        "unset GUILD_CPU_ISA or set it to one of portable, avx2, avxvnni, avx512, avx512vnni, amx"
     );
 }
 

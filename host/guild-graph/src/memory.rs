@@ -196,7 +196,7 @@ mod tests {
     use crate::graph::{Params, SectionKind, Value};
     use crate::options::BindOptions;
     use crate::shape::{Dim, Shape};
-    use guild_abi::abi::GUILD_FORMAT_F32;
+    use guild_abi::formats::GUILD_FORMAT_F32;
     use proptest::prelude::*;
 
     /// One node for each `(width, inputs, aliases)`: inputs are numbers of earlier values, modulo.

@@ -1,9 +1,10 @@
 //! What the caller fixes before a plan is made.
 
 use guild_abi::abi::{
-    GUILD_CLASS_EXACT, GUILD_CLASS_TOLERANT, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_KIND_BOUNDS,
-    GUILD_PAGE_POSITIONS, guild_bounds, guild_hdr,
+    GUILD_CLASS_EXACT, GUILD_CLASS_TOLERANT, GUILD_KIND_BOUNDS, GUILD_PAGE_POSITIONS, guild_bounds,
+    guild_hdr,
 };
+use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 
 use crate::error::GraphError;
 use crate::limits::{POSITIONS_MAX, ROWS_MAX, SEQUENCES_MAX};

@@ -43,6 +43,12 @@ fn main() {
             wanted.as_deref(),
         ),
         #[cfg(target_arch = "x86_64")]
+        IsaName::AvxVnni => run(
+            detected.avx_vnni().expect("the machine has it"),
+            threads,
+            wanted.as_deref(),
+        ),
+        #[cfg(target_arch = "x86_64")]
         IsaName::Avx512 => run(
             detected.avx512().expect("the machine has it"),
             threads,

@@ -7,7 +7,8 @@
 #[cfg(target_arch = "x86_64")]
 use crate::isa::{Avx2, Avx512};
 
-/// The environment variable that forces one set: `portable`, `avx2`, `avx512`, `avx512vnni` or `amx`.
+/// The environment variable that forces one set: `portable`, `avx2`, `avxvnni`, `avx512`, `avx512vnni`
+/// or `amx`.
 pub const FORCE_VARIABLE: &str = "GUILD_CPU_ISA";
 
 /// An instruction set that kernels are built for, in ascending order of preference.
@@ -17,6 +18,8 @@ pub enum IsaName {
     Portable,
     /// AVX2, FMA, F16C.
     Avx2,
+    /// AVX2 as above, and AVX-VNNI.
+    AvxVnni,
     /// AVX-512 F, BW, DQ, VL.
     Avx512,
     /// AVX-512 as above, and VNNI.
@@ -27,9 +30,10 @@ pub enum IsaName {
 
 impl IsaName {
     /// Every set, in ascending order of preference.
-    pub const ALL: [IsaName; 5] = [
+    pub const ALL: [IsaName; 6] = [
         IsaName::Portable,
         IsaName::Avx2,
+        IsaName::AvxVnni,
         IsaName::Avx512,
         IsaName::Avx512Vnni,
         IsaName::Amx,
@@ -41,6 +45,7 @@ impl IsaName {
         match self {
             IsaName::Portable => "portable",
             IsaName::Avx2 => "avx2",
+            IsaName::AvxVnni => "avxvnni",
             IsaName::Avx512 => "avx512",
             IsaName::Avx512Vnni => "avx512vnni",
             IsaName::Amx => "amx",
@@ -65,6 +70,8 @@ struct Registers {
     leaf_7_ecx: u32,
     /// CPUID leaf 7, sub-leaf 0, EDX.
     leaf_7_edx: u32,
+    /// CPUID leaf 7, sub-leaf 1, EAX.
+    leaf_7_1_eax: u32,
     /// Extended control register 0; 0 where the system doesn't use XSAVE.
     xcr0: u64,
 }
@@ -76,6 +83,8 @@ const AVX2: u32 = 1 << 5;
 /// F, DQ, BW, VL.
 const AVX512: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
 const VNNI: u32 = 1 << 11;
+/// VNNI in the encoding of AVX.
+const AVX_VNNI: u32 = 1 << 4;
 /// Tiles, and their products of bytes.
 const AMX: u32 = 1 << 24 | 1 << 25;
 /// XMM and YMM state.
@@ -85,29 +94,52 @@ const XCR0_AVX512: u64 = XCR0_AVX | 0b1110_0000;
 /// Besides: the tiles' configuration and data.
 const XCR0_AMX: u64 = XCR0_AVX512 | 1 << 17 | 1 << 18;
 
-/// The best set for these registers; every lesser one is usable too.
-fn decide(registers: Registers) -> IsaName {
+/// Some instruction sets. A set isn't always usable where a better one is: many processors with AVX-512
+/// have no AVX-VNNI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sets([bool; IsaName::ALL.len()]);
+
+impl Sets {
+    fn has(self, name: IsaName) -> bool {
+        self.0[name as usize]
+    }
+
+    fn best(self) -> IsaName {
+        let best = IsaName::ALL.into_iter().rfind(|&name| self.has(name));
+        best.unwrap_or(IsaName::Portable)
+    }
+
+    /// The sets up to `name`.
+    fn limited(self, name: IsaName) -> Sets {
+        Sets(IsaName::ALL.map(|set| self.has(set) && set <= name))
+    }
+}
+
+/// The sets that these registers allow.
+fn decide(registers: Registers) -> Sets {
     let has = |value: u32, bits: u32| value & bits == bits;
     let saves = |bits: u64| registers.xcr0 & bits == bits;
     let avx2 = has(registers.leaf_1_ecx, FMA | OSXSAVE | F16C)
         && has(registers.leaf_7_ebx, AVX2)
         && saves(XCR0_AVX);
+    let avx_vnni = avx2 && has(registers.leaf_7_1_eax, AVX_VNNI);
     let avx512 = avx2 && has(registers.leaf_7_ebx, AVX512) && saves(XCR0_AVX512);
-    let vnni = avx512 && has(registers.leaf_7_ecx, VNNI);
-    let amx = vnni && has(registers.leaf_7_edx, AMX) && saves(XCR0_AMX);
-    match (avx2, avx512, vnni, amx) {
-        (.., true) => IsaName::Amx,
-        (_, _, true, _) => IsaName::Avx512Vnni,
-        (_, true, ..) => IsaName::Avx512,
-        (true, ..) => IsaName::Avx2,
-        (false, ..) => IsaName::Portable,
-    }
+    let avx512_vnni = avx512 && has(registers.leaf_7_ecx, VNNI);
+    let amx = avx512_vnni && has(registers.leaf_7_edx, AMX) && saves(XCR0_AMX);
+    Sets(IsaName::ALL.map(|name| match name {
+        IsaName::Portable => true,
+        IsaName::Avx2 => avx2,
+        IsaName::AvxVnni => avx_vnni,
+        IsaName::Avx512 => avx512,
+        IsaName::Avx512Vnni => avx512_vnni,
+        IsaName::Amx => amx,
+    }))
 }
 
 /// What this machine offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Detected {
-    best: IsaName,
+    sets: Sets,
 }
 
 impl Detected {
@@ -115,39 +147,47 @@ impl Detected {
     /// gives them to a process that asks, and to threads that are there already too.
     #[must_use]
     pub fn new() -> Detected {
-        let mut best = decide(registers());
-        if best == IsaName::Amx && !tiles_granted() {
-            best = IsaName::Avx512Vnni;
+        let mut sets = decide(registers());
+        if sets.has(IsaName::Amx) && !tiles_granted() {
+            sets = sets.limited(IsaName::Avx512Vnni);
         }
-        Detected { best }
+        Detected { sets }
     }
 
     /// The same machine without the sets above `name`.
     #[must_use]
     pub fn limited(self, name: IsaName) -> Detected {
         Detected {
-            best: self.best.min(name),
+            sets: self.sets.limited(name),
         }
     }
 
     /// The best set of this machine.
     #[must_use]
     pub fn best(self) -> IsaName {
-        self.best
+        self.sets.best()
     }
 
     /// Whether this machine has the set.
     #[must_use]
     pub fn has(self, name: IsaName) -> bool {
-        name <= self.best
+        self.sets.has(name)
     }
 
     /// The token of AVX2.
     #[cfg(target_arch = "x86_64")]
     #[must_use]
-    pub fn avx2(self) -> Option<Avx2> {
+    pub fn avx2(self) -> Option<Avx2<false>> {
         // SAFETY: `decide` saw the features and the system's support for their registers.
         self.has(IsaName::Avx2).then(|| unsafe { Avx2::new() })
+    }
+
+    /// The token of AVX2 with AVX-VNNI.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn avx_vnni(self) -> Option<Avx2<true>> {
+        // SAFETY: as above.
+        self.has(IsaName::AvxVnni).then(|| unsafe { Avx2::new() })
     }
 
     /// The token of AVX-512.
@@ -196,6 +236,10 @@ fn registers() -> Registers {
         return Registers::default();
     }
     let (leaf_1, leaf_7) = (__cpuid(1), __cpuid_count(7, 0));
+    let leaf_7_1_eax = match leaf_7.eax {
+        0 => 0,
+        _ => __cpuid_count(7, 1).eax,
+    };
     let xcr0 = if leaf_1.ecx & OSXSAVE == 0 {
         0
     } else {
@@ -207,6 +251,7 @@ fn registers() -> Registers {
         leaf_7_ebx: leaf_7.ebx,
         leaf_7_ecx: leaf_7.ecx,
         leaf_7_edx: leaf_7.edx,
+        leaf_7_1_eax,
         xcr0,
     }
 }
@@ -219,7 +264,8 @@ fn registers() -> Registers {
 /// Asks Linux to let this process use the tile registers (`arch_prctl`, `ARCH_REQ_XCOMP_PERM`). Without that
 /// their first use is a fault. Asking again is harmless.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-fn tiles_granted() -> bool {
+#[must_use]
+pub fn tiles_granted() -> bool {
     const ARCH_PRCTL: i64 = 158;
     const REQUEST_PERMISSION: i64 = 0x1023;
     const TILE_DATA: i64 = 18;
@@ -239,8 +285,10 @@ fn tiles_granted() -> bool {
     result == 0
 }
 
+/// Only on Linux and x86-64 is there somebody to ask for tile registers.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-fn tiles_granted() -> bool {
+#[must_use]
+pub fn tiles_granted() -> bool {
     false
 }
 
@@ -253,19 +301,24 @@ mod tests {
         leaf_7_ebx: AVX2 | AVX512,
         leaf_7_ecx: VNNI,
         leaf_7_edx: AMX,
+        leaf_7_1_eax: AVX_VNNI,
         xcr0: XCR0_AMX,
     };
 
+    fn best(registers: Registers) -> IsaName {
+        decide(registers).best()
+    }
+
     #[test]
     fn a_set_needs_every_feature_bit() {
-        assert_eq!(decide(FULL), IsaName::Amx);
+        assert_eq!(decide(FULL), Sets([true; 6]));
         for bit in [24, 25] {
             let leaf_7_edx = FULL.leaf_7_edx & !(1 << bit);
             let less = Registers { leaf_7_edx, ..FULL };
-            assert_eq!(decide(less), IsaName::Avx512Vnni);
+            assert_eq!(best(less), IsaName::Avx512Vnni);
         }
         assert_eq!(
-            decide(Registers {
+            best(Registers {
                 leaf_7_ecx: 0,
                 ..FULL
             }),
@@ -273,31 +326,49 @@ mod tests {
         );
         for bit in [16, 17, 30, 31] {
             let leaf_7_ebx = FULL.leaf_7_ebx & !(1 << bit);
-            assert_eq!(decide(Registers { leaf_7_ebx, ..FULL }), IsaName::Avx2);
+            let less = Registers { leaf_7_ebx, ..FULL };
+            assert_eq!(best(less), IsaName::AvxVnni);
+            let leaf_7_1_eax = 0;
+            let less = Registers {
+                leaf_7_1_eax,
+                ..less
+            };
+            assert_eq!(best(less), IsaName::Avx2);
         }
         for bit in [12, 27, 29] {
             let leaf_1_ecx = FULL.leaf_1_ecx & !(1 << bit);
-            assert_eq!(decide(Registers { leaf_1_ecx, ..FULL }), IsaName::Portable);
+            assert_eq!(best(Registers { leaf_1_ecx, ..FULL }), IsaName::Portable);
         }
         let leaf_7_ebx = AVX512;
-        assert_eq!(decide(Registers { leaf_7_ebx, ..FULL }), IsaName::Portable);
+        assert_eq!(best(Registers { leaf_7_ebx, ..FULL }), IsaName::Portable);
+    }
+
+    #[test]
+    fn a_better_set_may_be_there_without_a_lesser_one() {
+        let leaf_7_1_eax = 0;
+        let sets = decide(Registers {
+            leaf_7_1_eax,
+            ..FULL
+        });
+        assert_eq!(sets.best(), IsaName::Amx);
+        assert!(!sets.has(IsaName::AvxVnni) && sets.has(IsaName::Avx2));
     }
 
     #[test]
     fn a_set_needs_its_registers_saved() {
         for bit in [17, 18] {
             let xcr0 = XCR0_AMX & !(1 << bit);
-            assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Avx512Vnni);
+            assert_eq!(best(Registers { xcr0, ..FULL }), IsaName::Avx512Vnni);
         }
         for bit in [5, 6, 7] {
             let xcr0 = XCR0_AMX & !(1 << bit);
-            assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Avx2);
+            assert_eq!(best(Registers { xcr0, ..FULL }), IsaName::AvxVnni);
         }
         for bit in [1, 2] {
             let xcr0 = XCR0_AMX & !(1 << bit);
-            assert_eq!(decide(Registers { xcr0, ..FULL }), IsaName::Portable);
+            assert_eq!(best(Registers { xcr0, ..FULL }), IsaName::Portable);
         }
-        assert_eq!(decide(Registers { xcr0: 0, ..FULL }), IsaName::Portable);
+        assert_eq!(best(Registers { xcr0: 0, ..FULL }), IsaName::Portable);
     }
 
     #[test]
@@ -313,6 +384,8 @@ mod tests {
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512vl");
         assert_eq!(detected.avx2().is_some(), avx2);
+        let avx_vnni = avx2 && is_x86_feature_detected!("avxvnni");
+        assert_eq!(detected.avx_vnni().is_some(), avx_vnni);
         assert_eq!(detected.avx512().is_some(), avx512);
         let vnni = avx512 && is_x86_feature_detected!("avx512vnni");
         assert_eq!(detected.avx512_vnni().is_some(), vnni);

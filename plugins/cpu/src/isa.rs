@@ -8,7 +8,7 @@
 //! | File | Holds |
 //! |---|---|
 //! | `portable` | plain Rust arrays; every processor |
-//! | `avx2` | AVX2 with FMA and F16C |
+//! | `avx2` | AVX2 with FMA and F16C, and with it AVX-VNNI |
 //! | `avx512` | AVX-512 F, BW, DQ, VL, and with it VNNI and AMX |
 //! | `amx` | the tile registers of AMX |
 

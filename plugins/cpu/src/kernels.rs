@@ -10,13 +10,16 @@ use guild_sdk::{Failure, Instance, Kernel, KernelInfo, Refusal, Request};
 
 /// Kernels of this crate.
 #[cfg(target_arch = "x86_64")]
-pub const KERNEL_COUNT: u32 = 5 * OPS;
+pub const KERNEL_COUNT: u32 = 6 * OPS + POOLS;
 /// Kernels of this crate.
 #[cfg(not(target_arch = "x86_64"))]
 pub const KERNEL_COUNT: u32 = OPS;
 
 /// Operations.
 const OPS: u32 = 16;
+/// Providers of the expert pool besides the ordinary ones ([`push_pools`]).
+#[cfg(target_arch = "x86_64")]
+const POOLS: u32 = 4;
 
 /// Makes all kernels of a machine. With `forced`, those of other sets decline; without, those of sets that the
 /// machine lacks.
@@ -50,8 +53,28 @@ pub fn kernels(
         push_all(&mut kernels, IsaName::Avx512Vnni, vnni);
         let avx512 = detected.avx512().filter(|_| allowed(IsaName::Avx512));
         push_all(&mut kernels, IsaName::Avx512, avx512);
+        let avx_vnni = detected.avx_vnni().filter(|_| allowed(IsaName::AvxVnni));
+        push_all(&mut kernels, IsaName::AvxVnni, avx_vnni);
         let avx2 = detected.avx2().filter(|_| allowed(IsaName::Avx2));
         push_all(&mut kernels, IsaName::Avx2, avx2);
+        // A pool is named after the registers; of the sets that use them it takes the best one.
+        let pools = [
+            "cpu.expert_pool.fused.avx512",
+            "cpu.expert_pool.interleaved.avx512",
+        ];
+        match (amx, vnni, avx512) {
+            (Some(isa), ..) => push_pools(&mut kernels, pools, 1, Some(isa)),
+            (_, Some(isa), _) => push_pools(&mut kernels, pools, 1, Some(isa)),
+            (.., isa) => push_pools(&mut kernels, pools, 1, isa),
+        }
+        let pools = [
+            "cpu.expert_pool.fused.avx2",
+            "cpu.expert_pool.interleaved.avx2",
+        ];
+        match (avx_vnni, avx2) {
+            (Some(isa), _) => push_pools(&mut kernels, pools, 0, Some(isa)),
+            (_, isa) => push_pools(&mut kernels, pools, 0, isa),
+        }
     }
     let portable = allowed(IsaName::Portable).then_some(Portable);
     push_all(&mut kernels, IsaName::Portable, portable);
@@ -104,7 +127,7 @@ impl<S: Isa> Kernel for CpuKernel<S> {
 /// output may be its input's memory, and whether it takes weights of every format.
 struct Row {
     op: &'static CoreOp,
-    ids: [&'static str; 5],
+    ids: [&'static str; 6],
     in_place: bool,
     weights: bool,
 }
@@ -116,6 +139,7 @@ macro_rules! row {
             ids: [
                 concat!("cpu.", $id, ".portable"),
                 concat!("cpu.", $id, ".avx2"),
+                concat!("cpu.", $id, ".avxvnni"),
                 concat!("cpu.", $id, ".avx512"),
                 concat!("cpu.", $id, ".avx512vnni"),
                 concat!("cpu.", $id, ".amx"),
@@ -160,6 +184,38 @@ fn push_all<S: Isa>(kernels: &mut Vec<Box<dyn Kernel>>, name: IsaName, isa: Opti
     }
 }
 
+/// Adds the expert pool twice more: for weights in the file's rows, and for alternating rows. They are for a
+/// plan that names its providers, and rank below the ordinary ones.
+#[cfg(target_arch = "x86_64")]
+fn push_pools<S: Isa>(
+    kernels: &mut Vec<Box<dyn Kernel>>,
+    [file_rows, alternating_rows]: [&'static str; 2],
+    place: i32,
+    isa: Option<S>,
+) {
+    use op::moe_experts::{create, supports_alternating_rows, supports_file_rows};
+    type Supports = fn(&Request<'_>) -> Result<(), Refusal>;
+    let pools: [(_, Supports); 2] = [
+        (file_rows, supports_file_rows),
+        (alternating_rows, supports_alternating_rows),
+    ];
+    for (id, supports) in pools {
+        let mut info = KernelInfo::exact(&contract::MOE_EXPERTS, id);
+        info.rank = POOL_RANK + place;
+        info.formats = WEIGHT_FORMATS;
+        kernels.push(Box::new(CpuKernel {
+            isa,
+            info,
+            supports,
+            create: create::<S>,
+        }));
+    }
+}
+
+/// Rank of the pools that a plan must name: below every ordinary provider.
+#[cfg(target_arch = "x86_64")]
+const POOL_RANK: i32 = -2;
+
 fn info(row: &Row, name: IsaName) -> KernelInfo {
     let mut info = KernelInfo::exact(row.op, row.ids[name as usize]);
     info.rank = name as i32;
@@ -200,6 +256,11 @@ mod tests {
         assert_eq!(ids.len(), kernels.len(), "implementation ids are unique");
         for kernel in &kernels {
             let info = kernel.info();
+            let part = info.implementation.split('.').nth(2);
+            if part == Some("fused") || part == Some("interleaved") {
+                assert!(info.rank < IsaName::Portable as i32);
+                continue;
+            }
             let set = info
                 .implementation
                 .rsplit('.')

@@ -10,8 +10,8 @@
 //! | [`op`] | the operations |
 //! | [`kernels`] | the table of both |
 //!
-//! `GUILD_CPU_ISA` (`portable`, `avx2`, `avx512`, `avx512vnni`, `amx`) forces one set. It is read once, when
-//! the plugin starts.
+//! `GUILD_CPU_ISA` (`portable`, `avx2`, `avxvnni`, `avx512`, `avx512vnni`, `amx`) forces one set. It is
+//! read once, when the plugin starts.
 #![deny(unsafe_code)]
 
 pub mod block;
@@ -54,7 +54,8 @@ fn from_environment(_context: &InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, 
         Err(_) => None,
         Ok(text) => Some(IsaName::parse(&text).ok_or_else(|| {
             Failure::invalid(format!(
-                "{FORCE_VARIABLE} is {text:?}; it must be portable, avx2, avx512, avx512vnni or amx"
+                "{FORCE_VARIABLE} is {text:?}; it must be portable, avx2, avxvnni, avx512, avx512vnni \
+                 or amx"
             ))
         })?),
     };

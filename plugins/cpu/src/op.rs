@@ -26,7 +26,7 @@ pub mod sigmoid_mul;
 pub mod swiglu;
 
 use crate::isa::{Isa, LANES, vectorized};
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
+use guild_sdk::abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_LAYOUT_FILE};
 use guild_sdk::{Element, Failure, Par, Refusal, Request, Tensor, TensorInfo};
 
 /// Elements of simple work from which waking other threads pays.
@@ -99,8 +99,14 @@ fn check_ids(at: usize, tensor: &TensorInfo) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a weight of an unknown format, rank or row length.
+/// Refuses a weight of an unknown format, rank or row length, and one in a layout of its own.
 fn check_weight(at: usize, weight: &TensorInfo, rank: usize, elems: usize) -> Result<(), Refusal> {
+    check_layout(at, weight, GUILD_LAYOUT_FILE)?;
+    check_shape(at, weight, rank, elems)
+}
+
+/// Refuses a weight of an unknown format, rank or row length.
+fn check_shape(at: usize, weight: &TensorInfo, rank: usize, elems: usize) -> Result<(), Refusal> {
     let Some(storage) = guild_sdk::format::storage(weight.format)
         .filter(|_| guild_sdk::format::WEIGHT_FORMATS.contains(&weight.format))
     else {
@@ -115,6 +121,21 @@ fn check_weight(at: usize, weight: &TensorInfo, rank: usize, elems: usize) -> Re
         return Err(Refusal::shape(at, weight.dim() as u64, text));
     }
     Ok(())
+}
+
+/// Refuses a weight in another layout.
+fn check_layout(at: usize, weight: &TensorInfo, layout: u16) -> Result<(), Refusal> {
+    if weight.layout == layout {
+        return Ok(());
+    }
+    Err(Refusal {
+        offered: layout.into(),
+        ..Refusal::format(
+            at,
+            weight.layout.into(),
+            "a weight is in a layout that isn't served here",
+        )
+    })
 }
 
 vectorized!(Dot = dot, (&'a [f32], &'a [f32]), f32);

@@ -6,9 +6,16 @@ use guild_plugin_cpu::{kernels, plugin};
 use guild_sdk::abi::contract::{CORE_OPS, ROPE};
 use guild_sdk::{Plugin, PluginSource, entry};
 
-/// A plugin that is forced to one set.
+/// The registers after which a pool is named that a plan must ask for; none of another implementation.
+fn pool(id: &str) -> Option<&str> {
+    let pool = id.strip_prefix("cpu.expert_pool.")?;
+    let (kind, set) = pool.split_once('.')?;
+    ["fused", "interleaved"].contains(&kind).then_some(set)
+}
+
+/// A plugin that is forced to one set; the pools that use its registers are there too.
 macro_rules! forced {
-    ($test:ident, $source:ident, $name:ident) => {
+    ($test:ident, $source:ident, $name:ident, $pool:literal) => {
         struct $source;
 
         impl PluginSource for $source {
@@ -31,9 +38,13 @@ macro_rules! forced {
             assert!(failures.is_empty(), "{failures:#?}");
             let suffix = format!(".{}", IsaName::$name.text());
             let ids = report.implementations();
-            let own = ids.iter().filter(|id| id.ends_with(&suffix));
+            let own = ids
+                .iter()
+                .filter(|id| id.ends_with(&suffix) && pool(id).is_none());
             assert_eq!(own.clone().count(), CORE_OPS.len());
-            for id in own {
+            let pools = ids.iter().filter(|id| pool(id) == Some($pool));
+            assert_eq!(pools.clone().count(), if $pool.is_empty() { 0 } else { 2 });
+            for id in own.chain(pools) {
                 assert!(report.passed(id) > 0, "no case of {id} ran");
             }
             // The forced set serves every case, in every weight format; RoPE writes beside its input.
@@ -41,6 +52,7 @@ macro_rules! forced {
             let mut declined = report.declined();
             declined.retain(|outcome| {
                 outcome.implementation.ends_with(&suffix)
+                    && pool(&outcome.implementation).is_none()
                     && !(outcome.op == ROPE.name && outcome.verdict == beside)
             });
             assert!(declined.is_empty(), "{declined:#?}");
@@ -48,8 +60,14 @@ macro_rules! forced {
     };
 }
 
-forced!(portable_gives_the_oracle_s_bits, Portable, Portable);
-forced!(avx2_gives_the_oracle_s_bits, Avx2, Avx2);
-forced!(avx512_gives_the_oracle_s_bits, Avx512, Avx512);
-forced!(avx512vnni_gives_the_oracle_s_bits, Avx512Vnni, Avx512Vnni);
-forced!(amx_gives_the_oracle_s_bits, Amx, Amx);
+forced!(portable_gives_the_oracle_s_bits, Portable, Portable, "");
+forced!(avx2_gives_the_oracle_s_bits, Avx2, Avx2, "avx2");
+forced!(avxvnni_gives_the_oracle_s_bits, AvxVnni, AvxVnni, "avx2");
+forced!(avx512_gives_the_oracle_s_bits, Avx512, Avx512, "avx512");
+forced!(
+    avx512vnni_gives_the_oracle_s_bits,
+    Avx512Vnni,
+    Avx512Vnni,
+    "avx512"
+);
+forced!(amx_gives_the_oracle_s_bits, Amx, Amx, "avx512");

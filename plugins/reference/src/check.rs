@@ -1,7 +1,7 @@
 //! Checks of requests that several operations share. Operands are counted as refusals count them:
 //! inputs, then outputs, then states.
 
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
+use guild_sdk::abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_LAYOUT_FILE};
 use guild_sdk::{Params, Refusal, Request, TensorInfo, format};
 
 /// The request has these numbers of inputs, outputs and states.
@@ -46,6 +46,13 @@ pub(crate) fn weight(request: &Request<'_>, index: usize, formats: &[u32]) -> Re
             index,
             tensor.format,
             "the weight's format isn't served",
+        ));
+    }
+    if tensor.layout != GUILD_LAYOUT_FILE {
+        return Err(Refusal::format(
+            index,
+            tensor.layout.into(),
+            "the weight is in a packed layout",
         ));
     }
     let whole = format::storage(tensor.format)

@@ -16,8 +16,8 @@ mod rope;
 mod seed;
 mod weights;
 
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::CoreOp;
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_LAYOUT_FILE};
 
 pub use seed::Seed;
 pub use weights::random_weight;
@@ -119,10 +119,12 @@ pub struct Operand {
     pub bytes: Vec<u8>,
     /// Axis 0 is the number of rows of the call.
     pub dynamic: bool,
-    /// Elements between one row (entry of axis 0) and the next.
+    /// Elements, or blocks of a block format, between one row (entry of axis 0) and the next.
     pub row_gap: usize,
-    /// Elements between one head (entry of axis 1 of a rank-3 tensor) and the next.
+    /// The same between one head (entry of axis 1 of a rank-3 tensor) and the next.
     pub head_gap: usize,
+    /// `GUILD_LAYOUT_*`.
+    pub layout: u16,
 }
 
 impl Operand {
@@ -163,6 +165,7 @@ impl Operand {
             dynamic,
             row_gap: 0,
             head_gap: 0,
+            layout: GUILD_LAYOUT_FILE,
         }
     }
 }

@@ -458,10 +458,10 @@ fn tensor(placed: &Placed, operand: &case::Operand, data: *mut u8) -> guild_tens
         size: size_of::<guild_tensor>() as u32,
         rank: placed.shape.len() as u8,
         space: GUILD_SPACE_HOST,
-        flags: if operand.dynamic {
-            GUILD_TENSOR_DYNAMIC_ROWS
-        } else {
-            GUILD_TENSOR_READ_ONLY | GUILD_TENSOR_CONTIGUOUS
+        flags: match (operand.dynamic, operand.row_gap + operand.head_gap) {
+            (true, _) => GUILD_TENSOR_DYNAMIC_ROWS,
+            (false, 0) => GUILD_TENSOR_READ_ONLY | GUILD_TENSOR_CONTIGUOUS,
+            (false, _) => GUILD_TENSOR_READ_ONLY,
         },
         pad0: 0,
         device: 0,
@@ -470,7 +470,10 @@ fn tensor(placed: &Placed, operand: &case::Operand, data: *mut u8) -> guild_tens
         data: data.cast(),
         shape,
         stride,
-        quant: core::ptr::null(),
+        quant: placed
+            .quant
+            .as_deref()
+            .map_or(core::ptr::null(), core::ptr::from_ref),
         content_id: 0,
         reserved: [0; 2],
     }

@@ -1,8 +1,9 @@
 //! Operands in memory: strides with gaps, guard bands around, and the comparison after a call.
 
 use crate::case::{Operand, StateOperand};
-use guild_abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
-use guild_sdk::format;
+use guild_abi::abi::guild_quant;
+use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_LAYOUT_FILE};
+use guild_sdk::format::{self, Storage};
 
 /// Bytes of guard on each side.
 const GUARD: usize = 128;
@@ -52,6 +53,8 @@ pub(crate) struct Placed {
     pub stride: Vec<i64>,
     /// Shape with the bound of axis 0.
     pub shape: Vec<u64>,
+    /// Description of a packed layout.
+    pub quant: Option<Box<guild_quant>>,
     /// The image before a call.
     before: Vec<u8>,
     /// The image that the call must leave.
@@ -104,6 +107,7 @@ impl Placed {
             memory: Guarded::new(len, storage.align, true, FILL),
             stride: stride.iter().map(|&bytes| bytes as i64).collect(),
             shape,
+            quant: packed(operand, &storage),
             before: Vec::new(),
             after: Vec::new(),
             format: operand.format,
@@ -130,6 +134,7 @@ impl Placed {
             memory: Guarded::new(stride * state.count, storage.align, true, FILL),
             stride: vec![stride as i64],
             shape: state.shape.iter().map(|&n| n as u64).collect(),
+            quant: None,
             before: Vec::new(),
             after: Vec::new(),
             format: state.format,
@@ -184,6 +189,27 @@ impl Placed {
         }
         image
     }
+}
+
+/// The description of a packed layout, which the file's own needs none of.
+fn packed(operand: &Operand, storage: &Storage) -> Option<Box<guild_quant>> {
+    if operand.layout == GUILD_LAYOUT_FILE {
+        return None;
+    }
+    Some(Box::new(guild_quant {
+        size: size_of::<guild_quant>() as u32,
+        format: operand.format,
+        block_elems: storage.block_elems as u32,
+        block_bytes: storage.block_bytes as u32,
+        axis: operand.shape.len() as u16 - 1,
+        layout: operand.layout,
+        group: 0,
+        scale: core::ptr::null(),
+        zero: core::ptr::null(),
+        scale_bytes: 0,
+        zero_bytes: 0,
+        reserved: [0; 2],
+    }))
 }
 
 /// Bytes from the start to vector `index` of the last axis.

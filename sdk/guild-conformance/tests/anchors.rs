@@ -5,7 +5,7 @@ use guild_conformance::oracle::attention::{Attention, CacheFormat};
 use guild_conformance::oracle::gated_delta::{DeltaRows, GatedDelta};
 use guild_conformance::oracle::rope::{Pairing, Rotation};
 use guild_conformance::oracle::{self, Matrix};
-use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::format::{self, WEIGHT_FORMATS};
 
 /// `got` is within `tolerance` of `want`, measured against the largest wanted value.

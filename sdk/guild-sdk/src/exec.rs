@@ -17,7 +17,7 @@ use crate::request::{OPERANDS_MAX, Params, read_params};
 use crate::scratch::Scratch;
 use crate::span::{Span, same_memory, state_span, tensor_span};
 use crate::state::State;
-use crate::tensor::{Element, Tensor, TensorMut, Weight};
+use crate::tensor::{Element, Gaps, Tensor, TensorMut, Weight};
 use crate::tiles::Tiles;
 use core::cell::Cell;
 use guild_abi::abi::{guild_exec, guild_state, guild_tensor};
@@ -117,7 +117,17 @@ impl<'a> Exec<'a> {
         self.check_not_updated(index)?;
         // SAFETY: `new` checked that no written operand overlaps it but an aliased input 0, which
         // was refused.
-        unsafe { Weight::new(self.input_raw(index)?) }
+        unsafe { Weight::new(self.input_raw(index)?, Gaps::None) }
+    }
+
+    /// As [`Exec::weight`] for a weight with a layout of its own: there may be gaps behind rows and experts.
+    ///
+    /// # Errors
+    /// As [`Exec::weight`].
+    pub fn weight_with_gaps(&self, index: usize) -> Result<Weight<'a>, Failure> {
+        self.check_not_updated(index)?;
+        // SAFETY: as in `weight`.
+        unsafe { Weight::new(self.input_raw(index)?, Gaps::Allowed) }
     }
 
     /// Output `index` for f32 elements. It holds garbage.
@@ -478,10 +488,11 @@ unsafe fn pointers<'a, T>(items: *const T, count: u32) -> &'a [T] {
 mod tests {
     use super::*;
     use guild_abi::abi::{
-        GUILD_FORMAT_F32, GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID,
-        GUILD_STATUS_ERR_SCRATCH_SMALL, GUILD_TENSOR_DYNAMIC_ROWS,
+        GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_SCRATCH_SMALL,
+        GUILD_TENSOR_DYNAMIC_ROWS,
     };
     use guild_abi::core_ops::GUILD_OP_ADD;
+    use guild_abi::formats::GUILD_FORMAT_F32;
 
     const ROWS: u64 = 2;
 

@@ -3,7 +3,7 @@
 //! This is the one table that joins `GUILD_FORMAT_*` with the formats of `guild-quant`; names and block sizes of
 //! weight formats come from there.
 
-use guild_abi::abi::{
+use guild_abi::formats::{
     GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_I64,
     GUILD_FORMAT_IQ1_M, GUILD_FORMAT_IQ1_S, GUILD_FORMAT_IQ2_S, GUILD_FORMAT_IQ2_XS,
     GUILD_FORMAT_IQ2_XXS, GUILD_FORMAT_IQ3_S, GUILD_FORMAT_IQ3_XXS, GUILD_FORMAT_IQ4_NL,

@@ -3,12 +3,15 @@
 
 use crate::kernel::Failure;
 use crate::sized;
-use crate::tensor::Weight;
-use guild_abi::abi::{GUILD_TENSOR_DYNAMIC_ROWS, guild_op_req, guild_state, guild_tensor};
+use crate::tensor::{Gaps, Weight};
+use guild_abi::abi::{
+    GUILD_TENSOR_DYNAMIC_ROWS, guild_op_req, guild_quant, guild_state, guild_tensor,
+};
 use guild_abi::core_ops::{
     guild_attention_params, guild_conv_params, guild_delta_params, guild_experts_params,
     guild_norm_params, guild_rope_params, guild_route_params,
 };
+use guild_abi::formats::GUILD_LAYOUT_FILE;
 use std::borrow::Cow;
 
 /// Operands of each kind that one request may have.
@@ -42,6 +45,8 @@ pub struct TensorInfo {
     pub stride: [i64; 6],
     /// Whether axis 0 is the number of rows of a call; `shape[0]` is then its bound.
     pub dynamic_rows: bool,
+    /// One of `GUILD_LAYOUT_*`.
+    pub layout: u16,
 }
 
 impl TensorInfo {
@@ -117,7 +122,7 @@ impl<'a> Request<'a> {
             return Err(Failure::invalid("a weight has no bytes in this request"));
         }
         // SAFETY: as above; nothing writes a weight.
-        unsafe { Weight::new(tensor) }
+        unsafe { Weight::new(tensor, Gaps::None) }
     }
 
     /// Reads and checks a request.
@@ -276,7 +281,19 @@ fn tensor_info(tensor: &guild_tensor) -> Result<TensorInfo, Failure> {
         shape,
         stride: tensor.stride,
         dynamic_rows: tensor.flags & GUILD_TENSOR_DYNAMIC_ROWS != 0,
+        // SAFETY: null, or the host keeps the description valid during the call.
+        layout: unsafe { tensor.quant.as_ref() }.map_or(GUILD_LAYOUT_FILE, layout),
     })
+}
+
+/// The layout of a description that may be older than the field.
+fn layout(quant: &guild_quant) -> u16 {
+    let known = quant.size as usize >= core::mem::offset_of!(guild_quant, group);
+    if known {
+        quant.layout
+    } else {
+        GUILD_LAYOUT_FILE
+    }
 }
 
 fn state_info(state: &guild_state) -> StateInfo {

@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use guild_sdk::Failure;
-//! use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+//! use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 //! use guild_sdk::runner::{
 //!     Builder, DescribeParams, Input, Model, Output, Runner, SampleModel, Section,
 //! };

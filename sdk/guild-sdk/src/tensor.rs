@@ -12,10 +12,8 @@ use crate::format::{self, Storage};
 use crate::kernel::Failure;
 use crate::tiles::Tiles;
 use core::marker::PhantomData;
-use guild_abi::abi::{
-    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_SPACE_DEVICE,
-    GUILD_TENSOR_DYNAMIC_ROWS, guild_tensor,
-};
+use guild_abi::abi::{GUILD_SPACE_DEVICE, GUILD_TENSOR_DYNAMIC_ROWS, guild_tensor};
+use guild_abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 /// An element that views hand out.
 ///
@@ -390,8 +388,15 @@ impl<'a, T: Element> TensorMut<'a, T> {
     }
 }
 
-/// A weight in any format, contiguous and read-only: `[rows, k]`, or `[experts, rows, k]`, or `[k]`
-/// as one row.
+/// Whether a weight's rows and experts may have gaps behind them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gaps {
+    None,
+    Allowed,
+}
+
+/// A weight in any format, read-only: `[rows, k]`, or `[experts, rows, k]`, or `[k]` as one row. It has gaps
+/// only where it was asked for with [`crate::Exec::weight_with_gaps`].
 #[derive(Clone, Copy)]
 pub struct Weight<'a> {
     bytes: &'a [u8],
@@ -400,6 +405,10 @@ pub struct Weight<'a> {
     rows: usize,
     elems: usize,
     row_bytes: usize,
+    /// Bytes from a row to the next.
+    row_stride: usize,
+    /// Bytes from an expert to the next.
+    expert_stride: usize,
 }
 
 impl<'a> Weight<'a> {
@@ -433,10 +442,27 @@ impl<'a> Weight<'a> {
         self.row_bytes
     }
 
-    /// All bytes.
+    /// Bytes from a row to the next.
+    #[must_use]
+    pub fn row_stride(&self) -> usize {
+        self.row_stride
+    }
+
+    /// All bytes, gaps between rows included.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
+    }
+
+    /// Bytes of some rows of the first expert, gaps between them included.
+    ///
+    /// # Panics
+    /// When there are no such rows, or none.
+    #[inline]
+    #[must_use]
+    pub fn row_range(&self, first: usize, count: usize) -> &'a [u8] {
+        let bytes = (count - 1) * self.row_stride + self.row_bytes;
+        &self.bytes[first * self.row_stride..][..bytes]
     }
 
     /// One row's bytes.
@@ -446,7 +472,12 @@ impl<'a> Weight<'a> {
     #[inline]
     #[must_use]
     pub fn row(&self, row: usize) -> &'a [u8] {
-        &self.bytes[row * self.row_bytes..][..self.row_bytes]
+        let at = if row < self.rows {
+            row * self.row_stride
+        } else {
+            row / self.rows * self.expert_stride + row % self.rows * self.row_stride
+        };
+        &self.bytes[at..][..self.row_bytes]
     }
 
     /// One expert's part, with `experts() == 1`.
@@ -456,19 +487,38 @@ impl<'a> Weight<'a> {
     #[inline]
     #[must_use]
     pub fn expert(&self, expert: usize) -> Weight<'a> {
-        let bytes = self.rows * self.row_bytes;
+        let bytes = (self.rows - 1) * self.row_stride + self.row_bytes;
         Weight {
-            bytes: &self.bytes[expert * bytes..][..bytes],
+            bytes: &self.bytes[expert * self.expert_stride..][..bytes],
             experts: 1,
             ..*self
         }
     }
 
+    /// Rows `first`, `first + step` and so on of each expert, `count` of them.
+    ///
+    /// # Panics
+    /// When there are no such rows, or none.
+    #[must_use]
+    pub fn every(&self, first: usize, step: usize, count: usize) -> Weight<'a> {
+        assert!(step > 0 && count > 0 && first + (count - 1) * step < self.rows);
+        let row_stride = step * self.row_stride;
+        let bytes =
+            (self.experts - 1) * self.expert_stride + (count - 1) * row_stride + self.row_bytes;
+        Weight {
+            bytes: &self.bytes[first * self.row_stride..][..bytes],
+            rows: count,
+            row_stride,
+            ..*self
+        }
+    }
+
     /// All elements of a weight whose format is stored as `T` (f32; u16 for F16 and BF16), or `None`
-    /// for other formats.
+    /// for other formats and where rows have gaps.
     #[must_use]
     pub fn elements<T: Element>(&self) -> Option<&'a [T]> {
-        if !T::reads(self.format) {
+        let dense = self.bytes.len() == self.experts * self.rows * self.row_bytes;
+        if !T::reads(self.format) || !dense {
             return None;
         }
         let count = self.bytes.len() / size_of::<T>();
@@ -481,7 +531,7 @@ impl<'a> Weight<'a> {
     ///
     /// # Safety
     /// `tensor` is valid as `abi.h` says; its bytes are initialised and not written during `'a`.
-    pub(crate) unsafe fn new(tensor: &guild_tensor) -> Result<Weight<'a>, Failure> {
+    pub(crate) unsafe fn new(tensor: &guild_tensor, gaps: Gaps) -> Result<Weight<'a>, Failure> {
         let (rank, storage) = checked(tensor)?;
         let elems = axis(tensor, rank - 1)?;
         let row_bytes = storage
@@ -491,35 +541,53 @@ impl<'a> Weight<'a> {
         if elems > storage.block_elems && blocks_apart != Some(storage.block_bytes) {
             return Err(Failure::invalid("a weight's rows aren't contiguous"));
         }
-        let experts = if rank >= 3 { axis(tensor, 0)? } else { 1 };
-        let (mut rows, mut bytes) = (1usize, row_bytes);
+        let mut weight = Weight {
+            bytes: &[],
+            format: tensor.format,
+            experts: 1,
+            rows: 1,
+            elems,
+            row_bytes,
+            row_stride: row_bytes,
+            expert_stride: 0,
+        };
+        let mut bytes = row_bytes;
         for at in (0..rank - 1).rev() {
             let len = axis(tensor, at)?;
-            if len > 1 && usize::try_from(tensor.stride[at]).ok() != Some(bytes) {
-                return Err(Failure::invalid("a weight isn't contiguous"));
+            let mut stride = bytes;
+            if len > 1 {
+                stride = usize::try_from(tensor.stride[at]).unwrap_or(0);
+                let gap = gaps == Gaps::Allowed && rank <= 3 && stride > bytes;
+                if stride != bytes && !gap {
+                    return Err(Failure::invalid("a weight isn't contiguous"));
+                }
             }
-            bytes = bytes.checked_mul(len).ok_or(OVERFLOW)?;
-            if at > 0 || rank < 3 {
-                rows = rows.checked_mul(len).ok_or(OVERFLOW)?;
+            bytes = match len.checked_sub(1) {
+                None => 0,
+                Some(more) => more
+                    .checked_mul(stride)
+                    .and_then(|before| before.checked_add(bytes))
+                    .ok_or(OVERFLOW)?,
+            };
+            if at == 0 && rank >= 3 {
+                (weight.experts, weight.expert_stride) = (len, stride);
+            } else {
+                weight.rows = weight.rows.checked_mul(len).ok_or(OVERFLOW)?;
+            }
+            if at + 2 == rank {
+                weight.row_stride = stride;
             }
         }
         if bytes as u64 > tensor.byte_len {
             return Err(Failure::invalid("a weight is longer than its byte_len"));
         }
-        let bytes = if bytes == 0 {
-            &[]
-        } else {
+        if bytes > 0 {
             // SAFETY: `checked` refused null; the caller promises `byte_len` readable bytes.
-            unsafe { core::slice::from_raw_parts(tensor.data.cast_const().cast::<u8>(), bytes) }
-        };
-        Ok(Weight {
-            bytes,
-            format: tensor.format,
-            experts,
-            rows,
-            elems,
-            row_bytes,
-        })
+            weight.bytes = unsafe {
+                core::slice::from_raw_parts(tensor.data.cast_const().cast::<u8>(), bytes)
+            };
+        }
+        Ok(weight)
     }
 }
 

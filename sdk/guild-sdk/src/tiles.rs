@@ -315,8 +315,8 @@ unsafe impl<T: Element> Split for Joined<'_, T> {
 
 /// A slice cut at places that the kernel works out: the rows of each expert.
 pub struct Ragged<'a, T> {
-    data: *mut T,
-    bounds: &'a [u64],
+    pub(crate) data: *mut T,
+    pub(crate) bounds: &'a [u64],
     memory: PhantomData<&'a mut [T]>,
 }
 

@@ -4,6 +4,7 @@
 use guild_sdk::abi::abi::*;
 use guild_sdk::abi::core_ops::guild_norm_params;
 use guild_sdk::abi::counters::{guild_counter, guild_counters_v1};
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::abi::runner::*;
 use guild_sdk::abi::text::ErrorText;
 use guild_sdk::runner::{Builder, DescribeParams, Input, Model, Output, Section};

@@ -245,7 +245,9 @@ fn a_list_of_threads_is_measured_and_compared_with_memory() {
 /// Bytes of weights that a token reads, as `guild plan` says.
 fn answer_of_plan(site: &Site, model: &str) -> u64 {
     let plan = site.guild.json(&["plan", model]).unwrap();
-    plan["plan"]["memory"]["weights_read_bytes"].as_u64().unwrap()
+    plan["plan"]["memory"]["weights_read_bytes"]
+        .as_u64()
+        .unwrap()
 }
 
 #[test]

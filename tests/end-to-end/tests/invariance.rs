@@ -52,6 +52,7 @@ fn instruction_sets_change_no_bit() {
         let portable = force("portable");
         assert!(portable == force("avx2"), "{model}: avx2");
         for (isa, present) in [
+            ("avxvnni", kernel_shows("avx_vnni")),
             ("avx512", std::is_x86_feature_detected!("avx512bw")),
             ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
             ("amx", kernel_shows("amx_int8")),

@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::system::SystemFiles;
+use crate::wiring::builtins;
 use serde_json::{Value, json};
 
 /// What is known of the processor.
@@ -14,11 +15,16 @@ struct Processor {
     saved_bytes: u32,
     /// Tile state of AMX: in the processor, and saved by the system.
     tiles: (bool, bool),
+    /// Whether the system gave it to the kernels; none where none asked.
+    tiles_granted: Option<bool>,
 }
 
 /// Model, features, the state that the system saves, and AMX.
 pub fn check(files: &SystemFiles) -> Check {
-    let processor = read(files);
+    let mut processor = read(files);
+    if processor.tiles == (true, true) {
+        processor.tiles_granted = builtins::tiles_granted();
+    }
     judge(&processor)
 }
 
@@ -28,11 +34,13 @@ fn judge(processor: &Processor) -> Check {
         .iter()
         .map(|(name, has, usable)| json!({ "name": name, "processor": has, "usable": usable }))
         .collect();
-    let amx = match processor.tiles {
-        (false, _) => "absent",
-        (true, false) => "not saved by the system",
-        // A process must ask for it; no kernel of this build does.
-        (true, true) => "available on request, not requested",
+    let amx = match (processor.tiles, processor.tiles_granted) {
+        ((false, _), _) => "absent",
+        ((true, false), _) => "not saved by the system",
+        // A process must ask for it; the kernels do when they are loaded.
+        ((true, true), None) => "available on request, not requested",
+        ((true, true), Some(false)) => "refused by the system",
+        ((true, true), Some(true)) => "granted",
     };
     let details = json!({
         "model": processor.model,
@@ -107,6 +115,7 @@ fn read(_files: &SystemFiles) -> Processor {
             more(|f| f.has_amx_tile()),
             saved_bytes >= TILE_STATE_END_BYTES,
         ),
+        tiles_granted: None,
     }
 }
 
@@ -146,6 +155,23 @@ mod tests {
             ],
             ..Processor::default()
         }
+    }
+
+    #[test]
+    fn tiles_are_granted_refused_or_not_asked_for() {
+        for (granted, text) in [
+            (None, "available on request, not requested"),
+            (Some(false), "refused by the system"),
+            (Some(true), "granted"),
+        ] {
+            let tiles = Processor {
+                tiles: (true, true),
+                tiles_granted: granted,
+                ..processor(true)
+            };
+            assert_eq!(judge(&tiles).details["amx"], text);
+        }
+        assert_eq!(judge(&processor(true)).details["amx"], "absent");
     }
 
     #[test]

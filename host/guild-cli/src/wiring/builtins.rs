@@ -61,6 +61,20 @@ pub fn instruction_set() -> Option<&'static str> {
     }
 }
 
+/// Whether the system gives tile registers to the built-in CPU kernels, which ask for them; none where they
+/// aren't built in.
+#[must_use]
+pub fn tiles_granted() -> Option<bool> {
+    #[cfg(feature = "builtin-cpu")]
+    {
+        Some(guild_plugin_cpu::detect::tiles_granted())
+    }
+    #[cfg(not(feature = "builtin-cpu"))]
+    {
+        None
+    }
+}
+
 /// Why packages didn't load. The built-in kernels refuse a variable that names no instruction set: that is
 /// the user's to mend. An installed package knows its own names and keeps its own error.
 pub fn load_failure(error: LoadError) -> Failure {

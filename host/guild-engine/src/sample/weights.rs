@@ -16,6 +16,7 @@ const BLOCK: usize = 64;
 /// Knows the way to compute a block of shares on this processor. Every way gives the same bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Weigher {
+    #[cfg(target_arch = "x86_64")]
     has_fma: bool,
 }
 
@@ -30,11 +31,10 @@ pub(super) fn fixed(share: f32) -> u64 {
 impl Weigher {
     /// Looks at the processor.
     pub(crate) fn new() -> Weigher {
-        #[cfg(target_arch = "x86_64")]
-        let has_fma = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-        #[cfg(not(target_arch = "x86_64"))]
-        let has_fma = false;
-        Weigher { has_fma }
+        Weigher {
+            #[cfg(target_arch = "x86_64")]
+            has_fma: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+        }
     }
 
     /// The share of one logit at temperature 1.

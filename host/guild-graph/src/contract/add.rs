@@ -1,7 +1,7 @@
 //! `guild.core.add@1`: the sum of two tensors.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{ADD, CoreOp};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands};

@@ -1,7 +1,9 @@
 //! One accepted node for each operation, and nodes that differ from it in one thing.
 
-use guild_abi::abi::*;
 use guild_abi::core_ops::*;
+use guild_abi::formats::{
+    GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_Q4_K,
+};
 
 use super::{Operands, contract};
 use crate::error::Mismatch;

@@ -1,7 +1,7 @@
 //! `guild.core.concat@1`: two tensors side by side.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CONCAT, CoreOp};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands};

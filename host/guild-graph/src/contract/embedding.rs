@@ -1,7 +1,7 @@
 //! `guild.core.embedding@1`: rows of a table, by token id.
 
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::{CoreOp, EMBEDDING};
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 use super::Contract;
 use super::operands::{Formats, Operands};

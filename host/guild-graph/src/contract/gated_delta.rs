@@ -2,9 +2,9 @@
 
 use core::mem::offset_of;
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, GATED_DELTA};
 use guild_abi::core_ops::{GUILD_HEADS_GROUPED, GUILD_HEADS_TILED, guild_delta_params};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands, require};

@@ -1,7 +1,7 @@
 //! `guild.core.gated_rms_norm@1`: root-mean-square norm times the SiLU of a gate.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, GATED_RMS_NORM};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::norm_params::{self, Scale};

@@ -1,7 +1,7 @@
 //! `guild.core.l2_norm@1`: Euclidean norm along the last axis.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, L2_NORM};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::norm_params::{self, Scale};

@@ -1,7 +1,7 @@
 //! `guild.core.linear@1`: matrix products with one input; several weights share its encoding.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, LINEAR};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands};

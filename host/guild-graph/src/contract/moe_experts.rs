@@ -2,11 +2,11 @@
 
 use core::mem::offset_of;
 
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::{CoreOp, MOE_EXPERTS};
 use guild_abi::core_ops::{
     GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE, guild_experts_params,
 };
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 use super::Contract;
 use super::operands::{Formats, Operands, require};

@@ -2,9 +2,9 @@
 
 use core::mem::offset_of;
 
-use guild_abi::abi::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::{CoreOp, MOE_ROUTE};
 use guild_abi::core_ops::{GUILD_ROUTE_RENORMALISE, guild_route_params};
+use guild_abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 use super::Contract;
 use super::operands::{Formats, Operands, require};

@@ -5,7 +5,7 @@
 
 use core::ops::RangeInclusive;
 
-use guild_abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
+use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 
 use crate::error::Mismatch;
 use crate::format::format_name;

@@ -1,7 +1,7 @@
 //! `guild.core.rms_norm@1`: root-mean-square norm along the last axis.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, RMS_NORM};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::norm_params::{self, Scale};

@@ -2,9 +2,9 @@
 
 use core::mem::offset_of;
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, ROPE};
 use guild_abi::core_ops::{GUILD_ROPE_ADJACENT, GUILD_ROPE_HALVES, guild_rope_params};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands, require};

@@ -1,7 +1,7 @@
 //! `guild.core.select_rows@1`: the rows whose logits are wanted.
 
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::{CoreOp, SELECT_ROWS};
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 use super::Contract;
 use super::operands::{Formats, Operands};

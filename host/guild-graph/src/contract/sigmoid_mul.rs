@@ -1,7 +1,7 @@
 //! `guild.core.sigmoid_mul@1`: a tensor times the sigmoid of a gate.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, SIGMOID_MUL};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands};

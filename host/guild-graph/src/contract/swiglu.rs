@@ -1,7 +1,7 @@
 //! `guild.core.swiglu@1`: the SiLU of a gate times another tensor.
 
-use guild_abi::abi::GUILD_FORMAT_F32;
 use guild_abi::contract::{CoreOp, SWIGLU};
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 use super::Contract;
 use super::operands::{Formats, Operands};

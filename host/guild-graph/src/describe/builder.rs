@@ -3,10 +3,8 @@
 //! The first fault poisons the builder: a runner that ignores an error can't get a graph. A missing
 //! weight is the exception, since a runner may ask for an optional tensor.
 
-use guild_abi::abi::{
-    GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_NVFP4, GUILD_STATE_APPEND,
-    GUILD_STATE_RECURRENT,
-};
+use guild_abi::abi::{GUILD_STATE_APPEND, GUILD_STATE_RECURRENT};
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_FORMAT_NVFP4};
 use guild_abi::runner::{
     GUILD_INPUT_HIDDEN, GUILD_INPUT_OUTPUT_ROWS, GUILD_INPUT_TOKENS, GUILD_OUTPUT_HIDDEN,
     GUILD_OUTPUT_LOGITS, GUILD_SECTION_DRAFT, GUILD_SECTION_MAIN,

@@ -1,6 +1,7 @@
 //! What the host accepts of a runner's description, and how it refuses the rest.
 
 use guild_abi::abi::*;
+use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_Q8_0};
 use guild_abi::runner::*;
 use guild_graph::error::{DescriptionFault, ErrorCode, GraphError};
 use guild_graph::graph::{OutputKind, SectionKind};

@@ -4,9 +4,10 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 
 use guild_abi::abi::{
-    GUILD_FORMAT_F32, GUILD_KIND_RECORD, GUILD_STATE_RECURRENT, GUILD_STATUS_OK, guild_err,
-    guild_hdr, guild_status, guild_str,
+    GUILD_KIND_RECORD, GUILD_STATE_RECURRENT, GUILD_STATUS_OK, guild_err, guild_hdr, guild_status,
+    guild_str,
 };
+use guild_abi::formats::GUILD_FORMAT_F32;
 use guild_abi::runner::{
     GUILD_DIM_OUTPUTS, GUILD_DIM_ROWS, GUILD_INPUT_OUTPUT_ROWS, GUILD_INPUT_TOKENS,
     GUILD_OUTPUT_LOGITS, GUILD_SECTION_MAIN, guild_builder_v1, guild_model_v1, guild_node_desc,

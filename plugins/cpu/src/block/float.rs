@@ -89,7 +89,7 @@ fn dots<S: Isa, W: Float, const M: usize, const X: usize>(
     activations: &Activations<'_>,
     row: usize,
 ) -> [f32; 16] {
-    let last = weight.bytes.len() / weight.row_bytes - 1;
+    let last = weight.count() - 1;
     let mut sums = [isa.splat(0.0); 16];
     for step in 0..weight.elems.div_ceil(RECORD_ELEMS) {
         let elems = (weight.elems - step * RECORD_ELEMS).min(RECORD_ELEMS);

@@ -31,7 +31,7 @@ use super::tq2_0::Tq2_0;
 use super::{Block, Parts, Tile, Workspace};
 use crate::isa::{Isa, LANES, vectorized};
 use core::marker::PhantomData;
-use guild_sdk::abi::abi::{
+use guild_sdk::abi::formats::{
     GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_FORMAT_IQ1_M, GUILD_FORMAT_IQ1_S,
     GUILD_FORMAT_IQ2_S, GUILD_FORMAT_IQ2_XS, GUILD_FORMAT_IQ2_XXS, GUILD_FORMAT_IQ3_S,
     GUILD_FORMAT_IQ3_XXS, GUILD_FORMAT_IQ4_NL, GUILD_FORMAT_IQ4_XS, GUILD_FORMAT_MXFP4,
@@ -58,15 +58,23 @@ impl Line {
     pub const ZERO: Line = Line([0.0; LANES]);
 }
 
-/// Up to sixteen weight rows without gaps.
+/// Up to sixteen weight rows.
 #[derive(Clone, Copy)]
 pub struct TileRows<'a> {
-    /// Their bytes.
+    /// Their bytes, from the first row's first to the last row's last.
     pub bytes: &'a [u8],
-    /// Bytes of a row.
+    /// Bytes from a row to the next.
     pub row_bytes: usize,
     /// Elements of a row.
     pub elems: usize,
+}
+
+impl TileRows<'_> {
+    /// Number of rows.
+    #[inline(always)]
+    pub(super) fn count(&self) -> usize {
+        self.bytes.len().div_ceil(self.row_bytes)
+    }
 }
 
 /// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
@@ -196,7 +204,7 @@ pub(super) fn unpack_step<S: Isa, B: Block>(
     let before = step * blocks_per_step::<B>();
     let blocks = (weight.elems / B::BLOCK_ELEMS - before).min(blocks_per_step::<B>());
     let offset = before * B::BLOCK_BYTES;
-    if weight.bytes.len() == TILE_ROWS * weight.row_bytes {
+    if weight.count() == TILE_ROWS {
         B::unpack(isa, weight.bytes, weight.row_bytes, offset, blocks, tile);
     } else {
         unpack_part::<S, B>(isa, weight, offset, blocks, tile);
@@ -285,7 +293,7 @@ fn unpack_part<S: Isa, B: Block>(
 ) {
     let mut bytes = [0; TILE_ROWS * STEP_BYTES_MAX];
     let used = blocks * B::BLOCK_BYTES;
-    let rows = weight.bytes.chunks_exact(weight.row_bytes);
+    let rows = weight.bytes.chunks(weight.row_bytes);
     for (row, bytes) in rows.zip(bytes.chunks_exact_mut(STEP_BYTES_MAX)) {
         bytes[..used].copy_from_slice(&row[offset..offset + used]);
     }

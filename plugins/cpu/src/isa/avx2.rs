@@ -1,19 +1,21 @@
-//! AVX2 with FMA and F16C. A logical vector is two registers.
+//! AVX2 with FMA and F16C. A logical vector is two registers. With `VNNI` the integer dots have the
+//! instructions of AVX-VNNI; nothing else differs.
 
 use super::{Isa, LANES, Vectorized, index_mask};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
 
-/// The token of AVX2, FMA and F16C.
+/// The token of AVX2, FMA and F16C, with AVX-VNNI where `VNNI` is true.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx2(());
+pub struct Avx2<const VNNI: bool>(());
 
-impl Avx2 {
+impl<const VNNI: bool> Avx2<VNNI> {
     /// The token.
     ///
     /// # Safety
-    /// The processor has AVX2, FMA and F16C, and the system saves their registers.
+    /// The processor has AVX2, FMA and F16C (AVX-VNNI besides where `VNNI` is true), and the system saves
+    /// their registers.
     pub(crate) const unsafe fn new() -> Self {
         Avx2(())
     }
@@ -40,7 +42,7 @@ macro_rules! have {
     };
 }
 
-impl Lanes for Avx2 {
+impl<const VNNI: bool> Lanes for Avx2<VNNI> {
     type F = F;
     type Mask = F;
 
@@ -109,13 +111,17 @@ impl Lanes for Avx2 {
     }
 }
 
-impl Isa for Avx2 {
+impl<const VNNI: bool> Isa for Avx2<VNNI> {
     type V = V;
     const ROWS_AT_ONCE: usize = 2;
-    const SIGNED_OFFSET: i32 = 0;
+    const SIGNED_OFFSET: i32 = if VNNI { 128 } else { 0 };
 
     fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output {
-        have!(run::<N, A>(self, arguments))
+        if VNNI {
+            have!(run_vnni::<Self, N, A>(self, arguments))
+        } else {
+            have!(run::<Self, N, A>(self, arguments))
+        }
     }
 
     #[inline(always)]
@@ -333,22 +339,36 @@ impl Isa for Avx2 {
     }
     #[inline(always)]
     fn dot_unsigned(self, sum: V, u: V, s: V) -> V {
+        if VNNI {
+            return both!(_mm256_dpbusd_avx_epi32, sum, u, s);
+        }
         let ones = have!([_mm256_set1_epi16(1); 2]);
         let pairs = both!(_mm256_maddubs_epi16, u, s);
         self.add_i32(sum, both!(_mm256_madd_epi16, pairs, ones))
     }
     #[inline(always)]
     fn signed_weights(self, w: V) -> V {
-        w
+        if VNNI {
+            // With 128 added the bytes are unsigned, which is what VNNI takes on this side.
+            self.xor(w, self.splat_i32(i32::from_ne_bytes([0x80; 4])))
+        } else {
+            w
+        }
     }
     #[inline(always)]
     fn dot_signed(self, sum: V, w: V, s: V) -> V {
+        if VNNI {
+            return self.dot_unsigned(sum, w, s);
+        }
         // The weight's sign moves to the activation; |w| <= 128 keeps pairs within 32,512.
         let flipped = both!(_mm256_sign_epi8, s, w);
         self.dot_unsigned(sum, both!(_mm256_abs_epi8, w), flipped)
     }
     #[inline(always)]
     fn dot_i16(self, sum: V, a: V, b: V) -> V {
+        if VNNI {
+            return both!(_mm256_dpwssd_avx_epi32, sum, a, b);
+        }
         self.add_i32(sum, both!(_mm256_madd_epi16, a, b))
     }
 }
@@ -358,7 +378,16 @@ impl Isa for Avx2 {
 /// # Safety
 /// The processor has the features.
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn run<N: Vectorized<Avx2, A>, A>(isa: Avx2, arguments: A) -> N::Output {
+unsafe fn run<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output {
+    N::call(isa, arguments)
+}
+
+/// Runs a function with AVX-VNNI enabled besides.
+///
+/// # Safety
+/// The processor has the features.
+#[target_feature(enable = "avx2,fma,f16c,avxvnni")]
+unsafe fn run_vnni<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output {
     N::call(isa, arguments)
 }
 

@@ -18,8 +18,9 @@ use crate::isa::{Isa, LANES, vectorized};
 use block::{Block, Layout, Queries, Work, finish, merge};
 use cache::{Cache, CacheElement, WriteCache};
 use core::ops::Range;
-use guild_sdk::abi::abi::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_PAGE_POSITIONS};
+use guild_sdk::abi::abi::GUILD_PAGE_POSITIONS;
 use guild_sdk::abi::core_ops::guild_attention_params;
+use guild_sdk::abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::{
     Batch, Bounds, Exec, Failure, Instance, Par, Refusal, Request, Scratch, ScratchSlots, Tensor,
     TensorMut, Tile,

@@ -6,8 +6,8 @@
 use super::{check_counts, check_f32};
 use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::silu;
-use guild_sdk::abi::abi::GUILD_FORMAT_F32;
 use guild_sdk::abi::core_ops::{GUILD_ACTIVATION_NONE, GUILD_ACTIVATION_SILU, guild_conv_params};
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{
     Bounds, Exec, Failure, Instance, Par, Refusal, Request, ScratchSlots, Sequence, Tensor, Tile,
 };

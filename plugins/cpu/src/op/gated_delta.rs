@@ -9,8 +9,8 @@ use super::{check_counts, check_f32};
 use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::{exp, sigmoid};
 use guild_numerics::log1p::softplus;
-use guild_sdk::abi::abi::GUILD_FORMAT_F32;
 use guild_sdk::abi::core_ops::{GUILD_HEADS_TILED, guild_delta_params};
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{
     Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots, Sequence, Tensor, Tile,
 };

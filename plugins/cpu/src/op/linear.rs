@@ -5,7 +5,7 @@ use crate::block::{
     Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, TileRows, Workspace, product,
 };
 use crate::isa::Isa;
-use guild_sdk::abi::abi::GUILD_FORMAT_F32;
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{
     Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Weight,
 };
@@ -163,10 +163,9 @@ impl<S: Isa> Band<'_, S> {
 
 /// Weight rows `first..first + count`.
 pub(super) fn tile_rows<'a>(weight: &Weight<'a>, first: usize, count: usize) -> TileRows<'a> {
-    let row_bytes = weight.row_bytes();
     TileRows {
-        bytes: &weight.bytes()[first * row_bytes..][..count * row_bytes],
-        row_bytes,
+        bytes: weight.row_range(first, count),
+        row_bytes: weight.row_stride(),
         elems: weight.elems(),
     }
 }

@@ -1,15 +1,19 @@
 //! `guild.core.moe_experts@1`: the expert pool (rule 8).
 //!
-//! Rows are grouped by expert, so that each chosen expert's weights are read once a call. Three
-//! loops: the input is rounded; then each task takes up to 256 inner columns of one expert (gate, up,
-//! SwiGLU, rounding for `down`); then each task takes a band of output columns, runs `down` of one
-//! expert after the other in ascending order and adds it to `y`, the shared expert last. Nobody
-//! waits in between, and no output is touched by two tasks.
+//! Rows are grouped by expert, so that each chosen expert's weights are read once a call. The input is
+//! rounded; then one loop has tasks of two kinds. Each of the first takes up to 256 inner columns of one
+//! expert (gate, up, SwiGLU, rounding for `down`) and publishes its records. Each of those behind them takes
+//! a band of output columns, runs `down` of one expert after the other in ascending order and adds it to
+//! `y`, the shared expert last; before an expert it waits for that expert's records alone, which the pool
+//! has begun before. No output is touched by two tasks.
+//!
+//! Gate and up may be in the file's order or alternate row by row ([`supports`]): a tile's rows are then
+//! further apart, and nothing else differs.
 
 mod operands;
 mod routing;
 
-pub use operands::supports;
+pub use operands::{supports, supports_alternating_rows, supports_file_rows};
 
 use super::activations::Forms;
 use super::linear::{band, tile_rows};
@@ -22,7 +26,8 @@ use guild_numerics::exp::{sigmoid, silu};
 use guild_numerics::lanes::Scalar;
 use guild_sdk::abi::core_ops::guild_experts_params;
 use guild_sdk::{
-    Bounds, Exec, Failure, Instance, Ragged, Request, Scratch, ScratchSlots, Tensor, Weight,
+    Bounds, Exec, Failure, Instance, Published, Ragged, Request, Scratch, ScratchSlots, Stage,
+    Staged, Tensor, Weight,
 };
 use operands::{Layout, Network, Operands};
 use routing::{Routing, Sizes};
@@ -30,6 +35,8 @@ use routing::{Routing, Sizes};
 struct MoeExperts<S: Isa> {
     isa: S,
     layout: Layout,
+    /// The experts' gate and up rows alternate.
+    packed: bool,
     experts: Network<S>,
     shared: Option<Network<S>>,
     sizes: Sizes,
@@ -72,6 +79,7 @@ pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>
     };
     Ok(Box::new(MoeExperts {
         isa,
+        packed: operands::are_packed(request, &layout),
         layout,
         experts,
         shared,
@@ -96,8 +104,8 @@ impl<S: Isa> Instance for MoeExperts<S> {
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
         let input = super::packed(x.input(0)?)?;
         let rows = input.rows();
-        let mut y = x.output(0)?;
-        let operands = Operands::read(x, &self.layout)?;
+        let y = x.output(0)?;
+        let operands = Operands::read(x, &self.layout, self.packed)?;
         self.check(&input, [y.rows(), y.dim()], &operands)?;
         if rows == 0 {
             return Ok(());
@@ -106,7 +114,8 @@ impl<S: Isa> Instance for MoeExperts<S> {
         let rounded = self.forms.make(self.isa, x.par(), &input, &mut scratch)?;
         let shared_weight = |row: usize| self.shared_weight(&input, &operands, row);
         let (ids, weights) = (x.ids(1)?, x.input(2)?);
-        let routing = Routing::build(&self.sizes, &ids, &weights, shared_weight, &mut scratch)?;
+        let (routing, words) =
+            Routing::build(&self.sizes, &ids, &weights, shared_weight, &mut scratch)?;
         let records = scratch
             .cut(self.sizes.record_bytes(rows))?
             .slice::<u8>(self.sizes.record_bytes(rows))?;
@@ -115,46 +124,36 @@ impl<S: Isa> Instance for MoeExperts<S> {
             operands: &operands,
             routing: &routing,
         };
-        self.inner(x, &pool, &rounded, records)?;
         let width = band(y.dim(), x.par().workers());
-        let records = &*records;
-        let tiles = y
-            .reborrow()
-            .column_tiles(rows, width)
-            .ok_or_else(super::gaps)?;
-        x.par()
-            .split(tiles, 1, |_, mut y| pool.combine(records, &mut y))
+        let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
+        let records = Ragged::new(records, routing.bounds)?;
+        let staged = Staged::new(records, words, bands)?;
+        self.run(x, &pool, &rounded, staged)
     }
 }
 
 impl<S: Isa> MoeExperts<S> {
-    /// Runs the loop over inner columns.
-    fn inner(
+    /// Runs the loop.
+    fn run(
         &self,
         x: &Exec<'_>,
         pool: &Pool<'_, S>,
         rounded: &super::activations::Rounded<'_>,
-        records: &mut [u8],
+        staged: Staged<'_, u8, guild_sdk::Tiles<'_, f32>>,
     ) -> Result<(), Failure> {
         let (inner, gathered): (Scratch<'_>, Scratch<'_>) = (x.scratch(1)?, x.scratch(2)?);
         let workers = x.par().workers();
         let inner = inner.per_worker::<f32>(workers, CHUNK_ROWS * RECORD_ELEMS)?;
         let gathered = gathered.per_worker::<u8>(workers, self.gathered_bytes())?;
-        let parts = (Ragged::new(records, pool.routing.bounds)?, inner, gathered);
-        x.par().split(parts, 1, |item, (records, inner, gathered)| {
-            let (group, span) = pool.routing.item(item);
-            let (network, _) = pool.group(group);
-            let task = Inner {
-                isa: self.isa,
-                network,
-                gate_input: rounded.of(network.gate.rounding),
-                up_input: rounded.of(network.up.rounding),
-                tokens: pool.routing.tokens(group),
-                span,
-            };
-            let (gate, up, up_first) = pool.gate_and_up(group);
-            task.run(&gate, &up, up_first, (inner, gathered), records);
-        })
+        let parts = (staged, inner, gathered);
+        x.par()
+            .split(parts, 1, |item, (stage, inner, gathered)| match stage {
+                Stage::First(mut records) => {
+                    pool.inner(item, rounded)
+                        .run((inner, gathered), &mut records);
+                }
+                Stage::Second(records, mut y) => pool.combine(&records, &mut y),
+            })
     }
 
     /// Bytes in which a task gathers the input of up to [`CHUNK_ROWS`] rows.
@@ -171,10 +170,9 @@ impl<S: Isa> MoeExperts<S> {
     ) -> Result<(), Failure> {
         let hidden = input.dim();
         let ff = self.experts.ff;
-        let fused = if self.layout.fused { 2 } else { 1 };
         let shape = |weight: &Weight<'_>| [weight.experts(), weight.rows(), weight.elems()];
         let mut good = y == [input.rows(), hidden]
-            && shape(&operands.gate) == [self.sizes.experts, fused * ff, hidden]
+            && shape(&operands.gate) == [self.sizes.experts, ff, hidden]
             && shape(&operands.up) == shape(&operands.gate)
             && shape(&operands.down) == [self.sizes.experts, hidden, ff];
         if let (Some([gate, up, down]), Some(network)) = (&operands.shared, &self.shared) {
@@ -206,9 +204,9 @@ struct Pool<'a, S: Isa> {
     routing: &'a Routing<'a>,
 }
 
-impl<S: Isa> Pool<'_, S> {
+impl<'a, S: Isa> Pool<'a, S> {
     /// The network of a group and its `down`; the group behind the last expert is the shared one.
-    fn group(&self, group: usize) -> (&Network<S>, Weight<'_>) {
+    fn group(&self, group: usize) -> (&'a Network<S>, Weight<'a>) {
         match (&self.kernel.shared, &self.operands.shared) {
             (Some(network), Some([_, _, down])) if group == self.kernel.sizes.experts => {
                 (network, *down)
@@ -217,24 +215,44 @@ impl<S: Isa> Pool<'_, S> {
         }
     }
 
-    /// A group's gate and up weights, and the row of the latter at which up begins.
-    fn gate_and_up(&self, group: usize) -> (Weight<'_>, Weight<'_>, usize) {
-        match &self.operands.shared {
-            Some([gate, up, _]) if group == self.kernel.sizes.experts => (*gate, *up, 0),
-            _ => {
-                let first = if self.kernel.layout.fused {
-                    self.kernel.experts.ff
-                } else {
-                    0
-                };
-                let gate = self.operands.gate.expert(group);
-                (gate, self.operands.up.expert(group), first)
-            }
+    /// A task over inner columns.
+    fn inner(&self, item: usize, rounded: &'a super::activations::Rounded<'_>) -> Inner<'a, S> {
+        let (group, span) = self.routing.item(item);
+        let (network, _) = self.group(group);
+        let (gate, up) = match &self.operands.shared {
+            Some([gate, up, _]) if group == self.kernel.sizes.experts => (*gate, *up),
+            _ => (
+                self.operands.gate.expert(group),
+                self.operands.up.expert(group),
+            ),
+        };
+        Inner {
+            isa: self.kernel.isa,
+            network,
+            gate,
+            up,
+            gate_input: rounded.of(network.gate.rounding),
+            up_input: rounded.of(network.up.rounding),
+            tokens: self.routing.tokens(group),
+            span,
         }
     }
 
+    /// What a band reads first of a group's `down`; nothing where there is no group.
+    fn first_rows(
+        &self,
+        group: Option<&(usize, Range<usize>)>,
+        columns: &Range<usize>,
+    ) -> &'a [u8] {
+        let count = columns.len().min(TILE_ROWS);
+        group.map_or(&[], |(group, _)| {
+            let (_, down) = self.group(*group);
+            down.row_range(columns.start, count)
+        })
+    }
+
     /// Adds all experts' results to a band of output columns.
-    fn combine(&self, records: &[u8], y: &mut guild_sdk::Tile<'_, f32>) {
+    fn combine(&self, records: &Published<'_, u8>, y: &mut guild_sdk::Tile<'_, f32>) {
         let isa = self.kernel.isa;
         let columns = y.columns();
         for row in y.rows() {
@@ -242,16 +260,22 @@ impl<S: Isa> Pool<'_, S> {
         }
         let mut space = Workspace::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
-        for &group in self.routing.active {
-            let group = group as usize;
+        let mut groups = self.routing.groups().peekable();
+        while let Some((group, items)) = groups.next() {
+            let mut next = self.first_rows(groups.peek(), &columns);
             let (network, down) = self.group(group);
             let tokens = self.routing.tokens(group);
             let activations = Activations {
                 steps: network.inner().spans,
                 rows: tokens.rows.len(),
-                records: &records[self.routing.first_byte(group)..],
+                records: records.wait(items),
             };
+            // Products ask for the rows behind theirs; the next expert's are elsewhere. Each tile asks for a share.
+            let share = next.len() / columns.len().div_ceil(TILE_ROWS) + 64;
             for at in (0..columns.len()).step_by(TILE_ROWS) {
+                let part;
+                (part, next) = next.split_at(share.min(next.len()));
+                part.chunks(64).for_each(|line| isa.prefetch(&line[0]));
                 let len = (columns.len() - at).min(TILE_ROWS);
                 let weight = tile_rows(&down, columns.start + at, len);
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
@@ -271,6 +295,8 @@ impl<S: Isa> Pool<'_, S> {
 struct Inner<'a, S: Isa> {
     isa: S,
     network: &'a Network<S>,
+    gate: Weight<'a>,
+    up: Weight<'a>,
     gate_input: Activations<'a>,
     up_input: Activations<'a>,
     tokens: routing::Tokens<'a>,
@@ -279,14 +305,7 @@ struct Inner<'a, S: Isa> {
 
 impl<S: Isa> Inner<'_, S> {
     /// Fills the span's records, one for each row of the group.
-    fn run(
-        &self,
-        gate: &Weight<'_>,
-        up: &Weight<'_>,
-        up_first: usize,
-        (inner, gathered): (&mut [f32], &mut [u8]),
-        records: &mut [u8],
-    ) {
+    fn run(&self, (inner, gathered): (&mut [f32], &mut [u8]), records: &mut [u8]) {
         let Inner { isa, network, .. } = *self;
         let first = self.span * RECORD_ELEMS;
         let width = (network.ff - first).min(RECORD_ELEMS);
@@ -300,8 +319,8 @@ impl<S: Isa> Inner<'_, S> {
             let (gates, ups) = (&mut gates[..list.len()], &mut ups[..list.len()]);
             for at in (0..width).step_by(TILE_ROWS) {
                 let len = (width - at).min(TILE_ROWS);
-                let gate = tile_rows(gate, first + at, len);
-                let up = tile_rows(up, up_first + first + at, len);
+                let gate = tile_rows(&self.gate, first + at, len);
+                let up = tile_rows(&self.up, first + at, len);
                 let product = network.gate.product;
                 product(isa, &mut space, &gate, &for_gate, 0, gates);
                 let product = network.up.product;

@@ -10,8 +10,8 @@ use super::{check_counts, check_f32, check_ids, check_weight, rows_plan};
 use crate::block::{Bf16, F16, F32, Float};
 use crate::isa::{Isa, LANES, vectorized};
 use guild_numerics::exp::exp;
-use guild_sdk::abi::abi::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::abi::core_ops::{GUILD_ROUTE_RENORMALISE, guild_route_params};
+use guild_sdk::abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::{Bounds, Exec, Failure, Instance, Refusal, Request, ScratchSlots};
 use logits::{Logits, LogitsArguments, ROWS_MAX, work_elems};
 

@@ -3,9 +3,10 @@
 use crate::sample::{qwen35, qwen35moe, without_draft};
 use guild_plugin_qwen::{Qwen35, Qwen35Moe};
 use guild_sdk::abi::abi::{
-    GUILD_FORMAT_F32, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_NOT_FOUND,
-    GUILD_STATUS_ERR_UNSUPPORTED, guild_status,
+    GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_NOT_FOUND, GUILD_STATUS_ERR_UNSUPPORTED,
+    guild_status,
 };
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::runner::SampleModel;
 
 /// The refusal of the model after `change` has `status`, and its text has all of `parts`.

@@ -1,7 +1,7 @@
 //! The metadata and tensors of a small `qwen35moe` file, as llama.cpp's converter wrote them, and of a
 //! dense model of the same width.
 
-use guild_sdk::abi::abi::{GUILD_FORMAT_BF16, GUILD_FORMAT_F32};
+use guild_sdk::abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F32};
 use guild_sdk::runner::SampleModel;
 
 /// Five blocks: three delta layers, one attention layer, one draft block; 8 experts, 2 used.

@@ -4,11 +4,10 @@ use crate::dense::{gather, scatter};
 use crate::{Execute, Operation, check};
 use guild_conformance::oracle::attention::{Attention, CacheFormat};
 use guild_numerics::convert::{f16_to_f32, f32_to_f16};
-use guild_sdk::abi::abi::{
-    GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_PAGE_POSITIONS, GUILD_STATE_APPEND,
-};
+use guild_sdk::abi::abi::{GUILD_PAGE_POSITIONS, GUILD_STATE_APPEND};
 use guild_sdk::abi::contract::ATTENTION;
 use guild_sdk::abi::core_ops::guild_attention_params;
+use guild_sdk::abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::{Element, Exec, Failure, Refusal, Request, Sequence, State};
 
 const PAGE: usize = GUILD_PAGE_POSITIONS as usize;

@@ -3,9 +3,10 @@
 use crate::dense::{gather, scatter};
 use crate::{Operation, check};
 use guild_conformance::oracle::causal_conv::causal_conv;
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_STATE_RECURRENT};
+use guild_sdk::abi::abi::GUILD_STATE_RECURRENT;
 use guild_sdk::abi::contract::CAUSAL_CONV;
 use guild_sdk::abi::core_ops::{GUILD_ACTIVATION_SILU, guild_conv_params};
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{Exec, Failure, Refusal, Request};
 
 pub(super) const OPERATION: Operation = Operation {

@@ -3,9 +3,10 @@
 use crate::dense::{gather, scatter};
 use crate::{Operation, check};
 use guild_conformance::oracle::gated_delta::{DeltaRows, GatedDelta};
-use guild_sdk::abi::abi::{GUILD_FORMAT_F32, GUILD_STATE_RECURRENT};
+use guild_sdk::abi::abi::GUILD_STATE_RECURRENT;
 use guild_sdk::abi::contract::GATED_DELTA;
 use guild_sdk::abi::core_ops::{GUILD_HEADS_TILED, guild_delta_params};
+use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{Exec, Failure, Refusal, Request};
 
 pub(super) const OPERATION: Operation = Operation {

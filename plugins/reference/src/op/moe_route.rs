@@ -3,9 +3,9 @@
 use crate::dense::{gather, matrix, scatter};
 use crate::{Operation, check};
 use guild_conformance::oracle::moe_route::moe_route;
-use guild_sdk::abi::abi::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::abi::contract::MOE_ROUTE;
 use guild_sdk::abi::core_ops::{GUILD_ROUTE_RENORMALISE, guild_route_params};
+use guild_sdk::abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::{Exec, Failure, Refusal, Request};
 
 /// Formats of the router's weight.

@@ -4,10 +4,9 @@
 
 use super::{Case, Operand, Seed, SequenceRows, StateOperand, params};
 use crate::oracle::attention::{Attention, CacheFormat};
-use guild_abi::abi::{
-    GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_PAGE_POSITIONS, GUILD_STATE_APPEND,
-};
+use guild_abi::abi::{GUILD_PAGE_POSITIONS, GUILD_STATE_APPEND};
 use guild_abi::contract::ATTENTION;
+use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_numerics::convert::f32_to_f16;
 
 const PAGE: usize = GUILD_PAGE_POSITIONS as usize;

@@ -2,8 +2,9 @@
 
 use super::{Case, Operand, Seed, SequenceRows, StateOperand, params};
 use crate::oracle;
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_STATE_RECURRENT};
+use guild_abi::abi::GUILD_STATE_RECURRENT;
 use guild_abi::contract::CAUSAL_CONV;
+use guild_abi::formats::GUILD_FORMAT_F32;
 
 /// Slots of the state; two sequences and room for snapshots.
 const SLOTS: usize = 10;

@@ -2,11 +2,11 @@
 
 use super::{Case, Operand, Seed, random_weight};
 use crate::oracle::{self, Matrix};
-use guild_abi::abi::{
+use guild_abi::contract::LINEAR;
+use guild_abi::formats::{
     GUILD_FORMAT_BF16, GUILD_FORMAT_F32, GUILD_FORMAT_MXFP4, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K,
     GUILD_FORMAT_Q8_0,
 };
-use guild_abi::contract::LINEAR;
 use guild_sdk::format::{self, WEIGHT_FORMATS};
 
 pub(super) fn cases() -> Vec<Case> {

@@ -4,13 +4,19 @@
 use super::{Case, Operand, Seed, params, random_weight};
 use crate::oracle::Matrix;
 use crate::oracle::moe_experts::{ExpertPool, FeedForward};
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0};
 use guild_abi::contract::MOE_EXPERTS;
 use guild_abi::core_ops::{GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE};
+use guild_abi::formats::{
+    GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_LAYOUT_GATE_UP_ROWS,
+};
+use guild_quant::ExpertRows;
 use guild_sdk::format::{self, WEIGHT_FORMATS};
 
+/// Every flag.
+const ALL: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
+
 pub(super) fn cases() -> Vec<Case> {
-    const ALL: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
     let mut cases = Vec::new();
     for &format in WEIGHT_FORMATS {
         let block = format::storage(format).map_or(1, |storage| storage.block_elems);
@@ -23,6 +29,7 @@ pub(super) fn cases() -> Vec<Case> {
         };
         let plain = Pool {
             gate: format,
+            up: format,
             down: format,
             experts: 5,
             hidden,
@@ -43,9 +50,18 @@ pub(super) fn cases() -> Vec<Case> {
         }
         cases.push(plain.with(ALL, 9).case().strided());
         cases.push(with_leading_axis(plain.with(ALL, 2).case()));
+        cases.push(plain.with(0, 1).case_of_pairs());
+        cases.push(plain.with(ALL, 9).case_of_pairs());
     }
+    cases.extend(of_several_formats());
+    cases
+}
+
+/// Gate, up and down in formats of their own; an id that names no expert.
+fn of_several_formats() -> Vec<Case> {
     let mixed = Pool {
         gate: GUILD_FORMAT_Q4_K,
+        up: GUILD_FORMAT_Q4_K,
         down: GUILD_FORMAT_Q6_K,
         experts: 20,
         hidden: 256,
@@ -55,7 +71,14 @@ pub(super) fn cases() -> Vec<Case> {
         top_k: 8,
         rows: 3,
     };
-    cases.extend([mixed.case(), mixed.with(0, 40).case()]);
+    let pairs = mixed.with(0, 40).case_of_pairs();
+    let mut cases = vec![mixed.case(), mixed.with(0, 40).case(), pairs];
+    // Gate and up of which each wants its input rounded in another way.
+    let unlike = Pool {
+        up: GUILD_FORMAT_Q8_0,
+        ..mixed.with(GUILD_MOE_SHARED, 20)
+    };
+    cases.extend([unlike.case(), unlike.case_of_pairs()]);
     // The down rows of 8-bit blocks of 32 behind a gate in blocks of 256.
     let narrow = Pool {
         down: GUILD_FORMAT_Q8_0,
@@ -64,8 +87,10 @@ pub(super) fn cases() -> Vec<Case> {
         ..mixed
     };
     cases.push(narrow.case());
+    cases.push(narrow.case_of_pairs());
     let mut bad = Pool {
         gate: GUILD_FORMAT_F32,
+        up: GUILD_FORMAT_F32,
         down: GUILD_FORMAT_F32,
         hidden: 8,
         ff: 4,
@@ -80,6 +105,37 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
+/// Gate and up rows that alternate: behind each row there is room for the other's, behind each expert for its
+/// down rows. What lies there isn't a weight, so that a row that is read from the wrong place shows.
+fn with_pairs(mut case: Case, pool: &Pool) -> Case {
+    case.name += " with alternating rows";
+    let weights = if pool.has(GUILD_MOE_FUSED_GATE_UP) {
+        2
+    } else {
+        3
+    };
+    for weight in &mut case.inputs[3..3 + weights] {
+        weight.layout = GUILD_LAYOUT_GATE_UP_ROWS;
+        weight.row_gap = 4;
+    }
+    if weights == 3 {
+        case.inputs[3].head_gap = 3;
+        case.inputs[4].head_gap = 5;
+        return case;
+    }
+    let gate_up = &mut case.inputs[3];
+    let expert_bytes = gate_up.bytes.len() / pool.experts;
+    let row_bytes = expert_bytes / (2 * pool.ff);
+    let rows = ExpertRows::new(pool.ff, row_bytes, row_bytes, 0).expect("small");
+    for expert in gate_up.bytes.chunks_exact_mut(expert_bytes) {
+        let (gate, up) = expert.split_at(expert_bytes / 2);
+        let mut packed = vec![0; expert_bytes];
+        rows.pack(gate, up, &[], &mut packed).expect("whole rows");
+        expert.copy_from_slice(&packed);
+    }
+    case
+}
+
 /// The shared expert's gate as `[1, hidden]`.
 fn with_leading_axis(mut case: Case) -> Case {
     case.name += " with a leading axis on the shared gate";
@@ -92,6 +148,7 @@ fn with_leading_axis(mut case: Case) -> Case {
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     gate: u32,
+    up: u32,
     down: u32,
     experts: usize,
     hidden: usize,
@@ -109,6 +166,10 @@ impl Pool {
             rows,
             ..self
         }
+    }
+
+    fn case_of_pairs(&self) -> Case {
+        with_pairs(self.case(), self)
     }
 
     fn has(&self, flag: u32) -> bool {
@@ -171,13 +232,13 @@ impl Pool {
         } else {
             vec![
                 weight(self.gate, &[experts, ff, hidden]),
-                weight(self.gate, &[experts, ff, hidden]),
+                weight(self.up, &[experts, ff, hidden]),
             ]
         };
         operands.push(weight(self.down, &[experts, hidden, ff]));
         if self.has(GUILD_MOE_SHARED) {
             operands.push(weight(self.gate, &[shared, hidden]));
-            operands.push(weight(self.gate, &[shared, hidden]));
+            operands.push(weight(self.up, &[shared, hidden]));
             operands.push(weight(self.down, &[hidden, shared]));
         }
         if self.has(GUILD_MOE_SHARED_GATE) {

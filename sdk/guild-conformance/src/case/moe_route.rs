@@ -3,9 +3,9 @@
 
 use super::{Case, Operand, Seed, params, random_weight};
 use crate::oracle::{self, Matrix};
-use guild_abi::abi::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_abi::contract::MOE_ROUTE;
 use guild_abi::core_ops::GUILD_ROUTE_RENORMALISE;
+use guild_abi::formats::{GUILD_FORMAT_BF16, GUILD_FORMAT_F16, GUILD_FORMAT_F32};
 use guild_sdk::format;
 
 pub(super) fn cases() -> Vec<Case> {

@@ -2,14 +2,12 @@
 
 use super::shape::{AXES_MAX, Shape};
 use crate::kernel::Failure;
-use guild_abi::abi::{
-    GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_STATE_APPEND, GUILD_STATE_RECURRENT,
-    GUILD_STATUS_ERR_INTERNAL,
-};
+use guild_abi::abi::{GUILD_STATE_APPEND, GUILD_STATE_RECURRENT, GUILD_STATUS_ERR_INTERNAL};
 use guild_abi::core_ops::{
     guild_attention_params, guild_conv_params, guild_delta_params, guild_experts_params,
     guild_norm_params, guild_rope_params, guild_route_params,
 };
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::runner::{
     GUILD_INPUT_HIDDEN, GUILD_INPUT_OUTPUT_ROWS, GUILD_INPUT_TOKENS, GUILD_OUTPUT_HIDDEN,
     GUILD_OUTPUT_LOGITS, GUILD_SECTION_DRAFT, GUILD_SECTION_MAIN,

@@ -6,13 +6,13 @@
 use super::builder::{Builder, Node, Params, State, Value, misuse, shape};
 use super::shape::Shape;
 use crate::kernel::Failure;
-use guild_abi::abi::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 use guild_abi::contract::{self, CoreOp};
 use guild_abi::core_ops::{
     GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE, guild_attention_params,
     guild_conv_params, guild_delta_params, guild_experts_params, guild_norm_params,
     guild_rope_params, guild_route_params,
 };
+use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32};
 
 /// Operands of `gated_delta`.
 #[derive(Clone, Copy, Debug)]

@@ -3,10 +3,11 @@
 use crate::block::{Product, RECORD_ELEMS, Rounding, product};
 use crate::isa::Isa;
 use crate::op::activations::Forms;
-use crate::op::{check_f32, check_ids, check_weight, unknown_format};
+use crate::op::{check_f32, check_ids, check_layout, check_shape, unknown_format};
 use guild_sdk::abi::core_ops::{
     GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE, guild_experts_params,
 };
+use guild_sdk::abi::formats::{GUILD_LAYOUT_FILE, GUILD_LAYOUT_GATE_UP_ROWS};
 use guild_sdk::{Exec, Failure, Refusal, Request, TensorInfo, Weight};
 
 /// Input numbers of the weights.
@@ -137,8 +138,29 @@ pub(super) struct Operands<'a> {
 }
 
 impl<'a> Operands<'a> {
-    /// Takes the weights from a call.
-    pub(super) fn read(x: &Exec<'a>, layout: &Layout) -> Result<Operands<'a>, Failure> {
+    /// Takes the weights from a call. The operands of `packed` ones stand in the bytes of another.
+    pub(super) fn read(
+        x: &Exec<'a>,
+        layout: &Layout,
+        packed: bool,
+    ) -> Result<Operands<'a>, Failure> {
+        let [gate, up, down] = if packed {
+            [layout.gate, layout.up, layout.down].map(|at| x.weight_with_gaps(at))
+        } else {
+            [layout.gate, layout.up, layout.down].map(|at| x.weight(at))
+        };
+        let (mut gate, mut up, down) = (gate?, up?, down?);
+        if layout.fused {
+            let ff = down.elems();
+            if [gate.rows(), ff.min(1), gate.experts().min(1)] != [2 * ff, 1, 1] {
+                return Err(crate::op::lengths_differ());
+            }
+            (gate, up) = if packed {
+                (gate.every(0, 2, ff), gate.every(1, 2, ff))
+            } else {
+                (gate.every(0, 1, ff), gate.every(ff, 1, ff))
+            };
+        }
         let shared = match layout.shared {
             None => None,
             Some(at) => Some([x.weight(at)?, x.weight(at + 1)?, x.weight(at + 2)?]),
@@ -148,20 +170,45 @@ impl<'a> Operands<'a> {
             Some(at) => Some(x.weight(at)?.elements().ok_or_else(unknown_format)?),
         };
         Ok(Operands {
-            gate: x.weight(layout.gate)?,
-            up: x.weight(layout.up)?,
-            down: x.weight(layout.down)?,
+            gate,
+            up,
+            down,
             shared,
             shared_gate,
         })
     }
 }
 
-/// Whether the request keeps the contract.
+/// Whether the request keeps the contract, its weights in the file's layout or with alternating rows.
 ///
 /// # Errors
 /// The operand or parameter that doesn't.
 pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
+    supports_layouts(request, &[GUILD_LAYOUT_FILE, GUILD_LAYOUT_GATE_UP_ROWS])
+}
+
+/// As [`supports`], for weights in the file's layout alone.
+///
+/// # Errors
+/// As [`supports`].
+pub fn supports_file_rows(request: &Request<'_>) -> Result<(), Refusal> {
+    supports_layouts(request, &[GUILD_LAYOUT_FILE])
+}
+
+/// As [`supports`], for weights with alternating rows alone.
+///
+/// # Errors
+/// As [`supports`].
+pub fn supports_alternating_rows(request: &Request<'_>) -> Result<(), Refusal> {
+    supports_layouts(request, &[GUILD_LAYOUT_GATE_UP_ROWS])
+}
+
+/// Whether the experts' weights of a request that is supported have alternating rows.
+pub(super) fn are_packed(request: &Request<'_>, layout: &Layout) -> bool {
+    request.inputs[layout.gate].layout == GUILD_LAYOUT_GATE_UP_ROWS
+}
+
+fn supports_layouts(request: &Request<'_>, layouts: &[u16]) -> Result<(), Refusal> {
     const KNOWN: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
     let Ok(params) = request.params::<guild_experts_params>() else {
         return Err(Refusal::params(
@@ -185,14 +232,23 @@ pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
     check_f32(layout.count, &request.outputs[0], hidden)?;
     let (experts, ff) = (inputs[layout.down].shape[0], inputs[layout.down].dim());
     let fused = if layout.fused { 2 } else { 1 };
-    check_network(inputs, [layout.gate, layout.up, layout.down], 3, hidden)?;
+    let first = inputs[layout.gate].layout;
+    let wanted = layouts.iter().find(|&&wanted| wanted == first);
+    let wanted = *wanted.unwrap_or(&layouts[0]);
+    check_network(
+        inputs,
+        [layout.gate, layout.up, layout.down],
+        3,
+        hidden,
+        wanted,
+    )?;
     for at in [layout.gate, layout.up] {
         expect(at, inputs[at].shape[0], experts)?;
         expect(at, inputs[at].shape[1], fused * ff)?;
     }
     expect(layout.down, inputs[layout.down].shape[1], hidden)?;
     if let Some(at) = layout.shared {
-        check_network(inputs, [at, at + 1, at + 2], 2, hidden)?;
+        check_network(inputs, [at, at + 1, at + 2], 2, hidden, GUILD_LAYOUT_FILE)?;
         for at_input in [at, at + 1] {
             expect(at_input, inputs[at_input].shape[0], inputs[at + 2].dim())?;
         }
@@ -209,10 +265,14 @@ fn check_network(
     [gate, up, down]: [usize; 3],
     rank: usize,
     hidden: usize,
+    layout: u16,
 ) -> Result<(), Refusal> {
-    check_weight(gate, &inputs[gate], rank, hidden)?;
-    check_weight(up, &inputs[up], rank, hidden)?;
-    check_weight(down, &inputs[down], rank, inputs[down].dim())
+    for at in [gate, up, down] {
+        check_layout(at, &inputs[at], layout)?;
+    }
+    check_shape(gate, &inputs[gate], rank, hidden)?;
+    check_shape(up, &inputs[up], rank, hidden)?;
+    check_shape(down, &inputs[down], rank, inputs[down].dim())
 }
 
 fn expect(at: usize, got: usize, want: usize) -> Result<(), Refusal> {

@@ -3,6 +3,7 @@
 //! A group is an expert; the shared expert is the group behind the last one and has every row.
 
 use super::operands::InnerSizes;
+use core::ops::Range;
 use guild_sdk::{Failure, Scratch, Tensor};
 
 /// What the sizes of a call's tables follow from.
@@ -24,6 +25,8 @@ impl Sizes {
             self.entries(rows) * 4,
             self.entries(rows) * 4,
             self.active(rows) * 4,
+            (self.active(rows) + 1) * 4,
+            self.items(rows) * 4,
             self.items(rows) * 4,
             self.items(rows) * 4,
             (self.items(rows) + 1) * 8,
@@ -33,11 +36,12 @@ impl Sizes {
 
     /// Bytes of all records between up and down.
     pub(super) fn record_bytes(&self, rows: usize) -> usize {
-        let of = |entries: usize, inner: &InnerSizes| entries * inner.spans * inner.record_bytes;
-        let shared = self.shared.as_ref().map_or(0, |inner| of(rows, inner));
-        let of_shared = self.shared.map_or(0, |inner| inner.bytes_behind);
-        let behind = self.inner.bytes_behind.max(of_shared);
-        (of(rows * self.top, &self.inner) + shared + behind).next_multiple_of(64)
+        let of = |entries: usize, groups: usize, inner: &InnerSizes| {
+            entries * inner.spans * inner.record_bytes + groups * inner.bytes_behind
+        };
+        let shared = self.shared.as_ref().map_or(0, |inner| of(rows, 1, inner));
+        let active = (rows * self.top).min(self.experts);
+        (of(rows * self.top, active, &self.inner) + shared).next_multiple_of(64)
     }
 
     fn groups(&self) -> usize {
@@ -60,13 +64,14 @@ impl Sizes {
 
 /// The grouped rows and the tasks of one call.
 pub(super) struct Routing<'a> {
-    sizes: Sizes,
     /// First entry of each group, and the end.
     starts: &'a [u32],
     rows: &'a [u32],
     weights: &'a [f32],
     /// Groups that have rows, ascending.
-    pub active: &'a [u32],
+    active: &'a [u32],
+    /// First task of each active group, and the end.
+    active_items: &'a [u32],
     item_group: &'a [u32],
     item_span: &'a [u32],
     /// First byte of each task's records, and the end.
@@ -83,7 +88,7 @@ pub(super) struct Tokens<'a> {
 }
 
 impl<'a> Routing<'a> {
-    /// Groups the rows of `ids` and `weights`, both `[rows, top]`.
+    /// Groups the rows of `ids` and `weights`, both `[rows, top]`; also gives a word for each task.
     ///
     /// # Errors
     /// `INVALID` where an id isn't an expert; `SCRATCH_SMALL`.
@@ -93,7 +98,7 @@ impl<'a> Routing<'a> {
         weights: &Tensor<'_, f32>,
         shared_weight: impl Fn(usize) -> f32,
         scratch: &mut Scratch<'a>,
-    ) -> Result<Routing<'a>, Failure> {
+    ) -> Result<(Routing<'a>, &'a mut [u32]), Failure> {
         let rows = ids.rows();
         let same = [ids.dim(), weights.dim(), weights.rows()] == [sizes.top, sizes.top, rows];
         if !same {
@@ -122,16 +127,18 @@ impl<'a> Routing<'a> {
         starts.rotate_right(1);
         starts[0] = 0;
         let tasks = Tasks::build(sizes, starts, rows, scratch)?;
-        Ok(Routing {
-            sizes: *sizes,
+        let words = table::<u32>(scratch, tasks.item_group.len())?;
+        let routing = Routing {
             starts,
             rows: list,
             weights: factors,
             active: tasks.active,
+            active_items: tasks.active_items,
             item_group: tasks.item_group,
             item_span: tasks.item_span,
             bounds: tasks.bounds,
-        })
+        };
+        Ok((routing, words))
     }
 
     /// Group and span of a task.
@@ -151,10 +158,11 @@ impl<'a> Routing<'a> {
         }
     }
 
-    /// First byte of a group's records.
-    pub(super) fn first_byte(&self, group: usize) -> usize {
-        // The shared group comes last, so all entries before any group are experts'.
-        self.starts[group] as usize * self.sizes.inner.spans * self.sizes.inner.record_bytes
+    /// The active groups, each with its tasks.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let items = self.active_items.windows(2);
+        let groups = self.active.iter().zip(items);
+        groups.map(|(group, items)| (*group as usize, items[0] as usize..items[1] as usize))
     }
 }
 
@@ -183,6 +191,7 @@ fn count(sizes: &Sizes, ids: &Tensor<'_, i32>, starts: &mut [u32]) -> Result<(),
 
 struct Tasks<'a> {
     active: &'a [u32],
+    active_items: &'a [u32],
     item_group: &'a [u32],
     item_span: &'a [u32],
     bounds: &'a [u64],
@@ -196,11 +205,13 @@ impl<'a> Tasks<'a> {
         scratch: &mut Scratch<'a>,
     ) -> Result<Tasks<'a>, Failure> {
         let active = table::<u32>(scratch, sizes.active(rows))?;
+        let active_items = table::<u32>(scratch, sizes.active(rows) + 1)?;
         let item_group = table::<u32>(scratch, sizes.items(rows))?;
         let item_span = table::<u32>(scratch, sizes.items(rows))?;
         let bounds = table::<u64>(scratch, sizes.items(rows) + 1)?;
         let (mut used, mut items, mut end) = (0, 0, 0);
         bounds[0] = 0;
+        active_items[0] = 0;
         for group in 0..sizes.groups() {
             let count = (starts[group + 1] - starts[group]) as usize;
             if count == 0 {
@@ -218,9 +229,14 @@ impl<'a> Tasks<'a> {
                 end += (count * inner.record_bytes) as u64;
                 bounds[items] = end;
             }
+            // Room that belongs to the group's last task, so that nobody reads what another writes.
+            end += inner.bytes_behind as u64;
+            bounds[items] = end;
+            active_items[used] = items as u32;
         }
         Ok(Tasks {
             active: &active[..used],
+            active_items: &active_items[..=used],
             item_group: &item_group[..items],
             item_span: &item_span[..items],
             bounds: &bounds[..=items],
