@@ -15,9 +15,12 @@ mod penalties;
 mod top_k;
 mod top_p;
 mod typical;
-#[expect(
-    unsafe_code,
-    reason = "calls a function that is compiled for another instruction set"
+#[cfg_attr(
+    target_arch = "x86_64",
+    expect(
+        unsafe_code,
+        reason = "calls a function that is compiled for another instruction set"
+    )
 )]
 mod weights;
 

@@ -37,7 +37,9 @@ pub const LANES: usize = 16;
 /// Tile registers where there are none.
 #[cfg(not(target_arch = "x86_64"))]
 #[derive(Debug)]
-pub enum TileRegisters {}
+pub struct TileRegisters {
+    _none: (),
+}
 
 /// Rows of activations that one call of [`Isa::tile_dots`] takes at most.
 pub const TILE_OUT_ROWS: usize = 32;

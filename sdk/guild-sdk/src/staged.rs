@@ -6,6 +6,7 @@ use crate::tensor::Element;
 use crate::tiles::{Ragged, Split};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
 
 /// Two stages in one loop: the first tasks each write a part of a slice, which is published when they are done;
 /// the tasks behind them each have a part of `S` and read what was published.
@@ -124,8 +125,11 @@ impl<T> Drop for Draft<'_, T> {
     }
 }
 
-/// Looks at a word before a waiting thread lets others run.
-const LOOKS: u32 = 1 << 14;
+/// Looks at a word, longer than any task takes, before a waiting thread thinks that the other one has lost its
+/// processor to another program.
+const LOOKS: u32 = 1 << 13;
+/// Time for which it leaves its own processor to that thread then.
+const NAP: Duration = Duration::from_micros(20);
 
 impl<'t, T: Element> Published<'t, T> {
     /// The elements of the parts `range`, once they are all published.
@@ -140,7 +144,7 @@ impl<'t, T: Element> Published<'t, T> {
                 core::hint::spin_loop();
                 looks += 1;
                 if looks.is_multiple_of(LOOKS) {
-                    std::thread::yield_now();
+                    std::thread::sleep(NAP);
                 }
             }
         }
