@@ -5,6 +5,7 @@
 mod program;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -74,6 +75,7 @@ fn without_times(text: &str) -> String {
 fn transcripts_show_what_the_program_prints() {
     let docs = std::fs::read_dir(root().join("docs")).unwrap();
     let mut pages: Vec<PathBuf> = docs.map(|entry| entry.unwrap().path()).collect();
+    pages.retain(|page| page.extension() == Some(OsStr::new("md")));
     pages.push(root().join("README.md"));
     pages.push(root().join("tests/models/mini-ornith/README.md"));
     let mut with_transcripts = BTreeSet::new();

@@ -199,7 +199,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
     let site = Site::with(packages);
     let args = ModelArgs {
         model: root().join(model),
-        threads: Some(2),
+        threads: vec![2],
         context: None,
         memory: MemoryArgs::default(),
         kv: KvFormat::F16,

@@ -9,7 +9,7 @@ use std::process::Output;
 /// 5 % says nothing about one. What the plan may be above the peak is then the margin itself, which
 /// `docs/memory.md` explains, the rest of the last window of each file, and 512 KiB of code and
 /// allocator pages that such a small model never uses.
-const SMALL_ABOVE_BYTES: u64 = (1280 + 64 + 512) << 10;
+const SMALL_ABOVE_BYTES: u64 = (2048 + 64 + 512) << 10;
 
 /// How a model is planned and run: with every position used.
 struct Case {

@@ -17,12 +17,12 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Resident bytes of one worker thread beyond its share of the pool: the touched part of its stack,
 /// its signal stack, its thread-local data and its first pages from the allocator. A bound with room: the
 /// peaks (`peak_rss_bytes`) of `guild run --json` with `-t 1` and with more show what one takes.
-const WORKER_BYTES: u64 = 96 << 10;
+const WORKER_BYTES: u64 = 192 << 10;
 
 /// What can't be known before it happens: pages of code that run for the first time, the stack of the
 /// first thread, the allocator's slack, and the kernel's counters, which are exact to 32 pages a
 /// processor. `docs/memory.md` says how to see what is needed of it.
-const MARGIN_BYTES: u64 = 1280 << 10;
+const MARGIN_BYTES: u64 = 2048 << 10;
 
 /// Addresses that a new thread's stack takes, touched or not.
 const STACK_ADDRESS_BYTES: u64 = 2 << 20;
