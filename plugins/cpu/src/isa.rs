@@ -41,8 +41,10 @@ pub struct TileRegisters {
     _none: (),
 }
 
+/// Rows that a tile register holds.
+pub const REGISTER_ROWS: usize = 16;
 /// Rows of activations that one call of [`Isa::tile_dots`] takes at most.
-pub const TILE_OUT_ROWS: usize = 32;
+pub const TILE_OUT_ROWS: usize = 2 * REGISTER_ROWS;
 
 /// What bytes the planes of weights are that tile registers multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

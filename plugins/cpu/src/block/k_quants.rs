@@ -1,7 +1,7 @@
 //! What the formats with 256 elements share: packed scales and minimums, and their product.
 
-use super::dot::{Dot, Unsigned};
-use super::record::{Record, pair_of_16, pair_of_32, scale, word};
+use super::dot::{self, Dot, Unsigned};
+use super::record::{Record, pair_of_16, pair_of_32, scale};
 use super::{Parts, Planes, Tile};
 use crate::isa::{Isa, PlaneLayout};
 use core::marker::PhantomData;
@@ -246,14 +246,8 @@ fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
 ) -> [S::V; R] {
     let zero = isa.splat_i32(0);
     let mut integers = [zero; R];
-    for (s, words) in tile.words.as_chunks::<WORDS>().0.iter().enumerate() {
-        let mut dots = [zero; R];
-        for (t, words) in words.iter().enumerate() {
-            for r in 0..R {
-                let activations = isa.splat_i32(word(records[r], 4 * (WORDS * s + t)));
-                dots[r] = D::dot(isa, dots[r], *words, activations);
-            }
-        }
+    for s in 0..tile.words.len() / WORDS {
+        let dots = dot::dots::<S, D, WORDS, R>(isa, tile, s, records);
         for r in 0..R {
             integers[r] = isa.add_i32(integers[r], isa.mul_i32(dots[r], tile.scales[s]));
         }

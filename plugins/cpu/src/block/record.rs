@@ -14,7 +14,7 @@
 //! The sums of `q8_256` stand in the order 0, 2, 1, 3 within each four, as the pairs of factors do that
 //! `k_quants` splits off the packed bytes.
 
-use crate::isa::{Isa, LANES, vectorized};
+use crate::isa::{Isa, LANES, REGISTER_ROWS, vectorized};
 use guild_numerics::convert::CANONICAL_NAN_F32;
 
 /// Elements of one step.
@@ -26,8 +26,6 @@ pub type Record = [u8; RECORD_BYTES];
 /// One row's activations of one step as they are: 256 f32, little-endian.
 pub type FloatRecord = [u8; 4 * RECORD_ELEMS];
 
-/// Rows of activations that a tile register holds.
-const TILE_ROWS: usize = 16;
 const SUMS_16_AT: usize = 256;
 const SUMS_32_AT: usize = 288;
 const SCALE_AT: usize = 304;
@@ -64,7 +62,7 @@ impl Rounding {
     pub const fn buffer_bytes(self, records: usize) -> usize {
         let behind = match self {
             Rounding::None => 0,
-            Rounding::Q8_32 | Rounding::Q8_256 => TILE_ROWS - 1,
+            Rounding::Q8_32 | Rounding::Q8_256 => REGISTER_ROWS - 1,
         };
         (records + behind) * self.record_bytes()
     }

@@ -1,8 +1,8 @@
 //! What the formats share whose activations are rounded by 32. A step is up to eight blocks of 32
 //! elements, or up to sixteen parts of 16.
 
-use super::dot::{Dot, Unsigned};
-use super::record::{Record, small_half_sum, small_scale, small_sum, word};
+use super::dot::{Dot, Unsigned, dots};
+use super::record::{Record, small_half_sum, small_scale, small_sum};
 use super::{Parts, Planes, Tile};
 use crate::isa::{Isa, LANES, PlaneLayout};
 use core::marker::PhantomData;
@@ -156,22 +156,4 @@ impl Parts for WithMinimums {
             sums[r] = isa.fma(of_activations, isa.mul(tile.minimums[part], da), sum);
         }
     }
-}
-
-/// The integer dots of one part of `4 * WORDS` elements.
-#[inline(always)]
-fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
-    isa: S,
-    tile: &Tile<S>,
-    part: usize,
-    records: [&Record; R],
-) -> [S::V; R] {
-    let mut integers = [isa.splat_i32(0); R];
-    for t in 0..WORDS {
-        for r in 0..R {
-            let activations = isa.splat_i32(word(records[r], 4 * (WORDS * part + t)));
-            integers[r] = D::dot(isa, integers[r], tile.words[WORDS * part + t], activations);
-        }
-    }
-    integers
 }

@@ -10,7 +10,9 @@
 use super::product::{Line, QuantisedArguments, load_sums, parts, steps, store_sums, unpack_step};
 use super::record::{RECORD_BYTES, RECORD_ELEMS, Record};
 use super::{Block, Parts, Planes, Tile};
-use crate::isa::{Isa, LANES, PlaneLayout, TILE_OUT_ROWS, TileDots, TileLine, TileRegisters};
+use crate::isa::{
+    Isa, LANES, PlaneLayout, REGISTER_ROWS, TILE_OUT_ROWS, TileDots, TileLine, TileRegisters,
+};
 use core::marker::PhantomData;
 
 /// Rows from which tiles are quicker than vector dots: the more of them the dearer the planes are.
@@ -23,12 +25,10 @@ pub(super) const fn tiled_rows_min<B: Block>() -> usize {
     }
 }
 
-/// Rows of one tile.
-const TILE_ROWS: usize = 16;
 /// Rows whose outputs are in registers at once.
 const ROWS_AT_ONCE: usize = 4;
 /// Lines of dots: two chunks of sixteen rows with eight parts each.
-const DOT_LINES: usize = 2 * 8 * TILE_ROWS;
+const DOT_LINES: usize = 2 * 8 * REGISTER_ROWS;
 
 /// What is made of a step's weights, and its dots.
 pub(super) struct TiledSpace<S: Isa> {
@@ -90,7 +90,7 @@ impl<S: Isa, B: Block> Step<'_, S, B> {
     const CHUNK_ROWS: usize = if Self::PARTS == 1 {
         TILE_OUT_ROWS
     } else {
-        TILE_ROWS
+        REGISTER_ROWS
     };
     /// Lines of a chunk's dots with one part.
     const PART_LINES: usize = Self::LAYOUT.planes() * Self::CHUNK_ROWS;
@@ -164,7 +164,7 @@ impl<S: Isa, B: Block> Step<'_, S, B> {
     ) -> usize {
         let isa = self.isa;
         // A chunk of one tile has its second plane right behind the sixteen rows of the first.
-        let plane_lines = out.len().div_ceil(TILE_ROWS) * TILE_ROWS;
+        let plane_lines = out.len().div_ceil(REGISTER_ROWS) * REGISTER_ROWS;
         let outs = out[done..].as_chunks_mut::<R>().0;
         let groups = outs.len();
         let records = records[done..].as_chunks::<R>().0;

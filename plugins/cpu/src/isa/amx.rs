@@ -3,11 +3,9 @@
 //! The compiler has no stable intrinsics for them, so the instructions stand here as text. It never uses the
 //! tile registers itself, so they are not in the lists of what is overwritten.
 
-use super::{PlaneLayout, TILE_OUT_ROWS, TileDots, TileLine};
+use super::{PlaneLayout, REGISTER_ROWS, TILE_OUT_ROWS, TileDots, TileLine};
 use core::arch::asm;
 
-/// Rows of one tile.
-const ROWS: usize = 16;
 /// Bytes of a row of a tile, at most.
 const ROW_BYTES: usize = 64;
 /// Words of the shared axis in one tile.
@@ -49,7 +47,7 @@ impl TileRegisters {
     /// # Safety
     /// The processor has AMX-TILE and AMX-INT8, and the system has let this process use the registers.
     pub(super) unsafe fn open(words: usize, rows: usize) -> TileRegisters {
-        let (words, rows) = (words.min(TILE_WORDS), rows.clamp(1, ROWS));
+        let (words, rows) = (words.min(TILE_WORDS), rows.clamp(1, REGISTER_ROWS));
         let mut config = Config {
             palette: 1,
             start_row: 0,
@@ -76,11 +74,13 @@ impl TileRegisters {
     /// When an operand is shorter than what is read or written.
     #[inline(always)]
     pub(super) fn dots<V>(&self, job: &TileDots<'_, V>, out: &mut [TileLine]) {
-        let tiles = job.rows.div_ceil(ROWS);
-        assert!(size_of::<V>() == ROW_BYTES && tiles <= TILE_OUT_ROWS / ROWS && job.rows > 0);
-        assert!(self.rows == ROWS || job.rows == self.rows);
+        let tiles = job.rows.div_ceil(REGISTER_ROWS);
+        assert!(
+            size_of::<V>() == ROW_BYTES && tiles <= TILE_OUT_ROWS / REGISTER_ROWS && job.rows > 0
+        );
+        assert!(self.rows == REGISTER_ROWS || job.rows == self.rows);
         assert!(job.words.is_multiple_of(self.words) && job.words.min(TILE_WORDS) == self.words);
-        let read = (ROWS * (tiles - 1) + self.rows - 1) * job.stride + 4 * job.words;
+        let read = (REGISTER_ROWS * (tiles - 1) + self.rows - 1) * job.stride + 4 * job.words;
         assert!(read <= job.activations.len());
         let planes = job.layout.planes();
         assert!(
@@ -88,7 +88,7 @@ impl TileRegisters {
                 .iter()
                 .all(|plane| plane.len() >= job.words)
         );
-        assert!(out.len() >= planes * tiles * ROWS);
+        assert!(out.len() >= planes * tiles * REGISTER_ROWS);
         match (job.layout, tiles > 1) {
             (PlaneLayout::Values, false) => self.run::<V, false, false, true>(job, out),
             (PlaneLayout::Values, true) => self.run::<V, false, true, true>(job, out),
@@ -134,7 +134,7 @@ impl TileRegisters {
                 multiply!("tmm1, tmm4, tmm7", SIGNED);
             }
             if MORE {
-                let more = activations.wrapping_add(ROWS * job.stride);
+                let more = activations.wrapping_add(REGISTER_ROWS * job.stride);
                 tile!("tileloadd tmm5, [{} + {}*1]", more, job.stride);
                 multiply!("tmm2, tmm5, tmm6", SIGNED && !SECOND);
                 if SECOND {
@@ -150,7 +150,7 @@ impl TileRegisters {
 #[inline(always)]
 fn store_sums<const SECOND: bool, const MORE: bool>(out: &mut [TileLine]) {
     let first = out.as_mut_ptr();
-    let at = |tile: usize| first.wrapping_add(tile * ROWS);
+    let at = |tile: usize| first.wrapping_add(tile * REGISTER_ROWS);
     tile!("tilestored [{} + {}*1], tmm0", at(0), ROW_BYTES);
     if MORE {
         tile!("tilestored [{} + {}*1], tmm2", at(1), ROW_BYTES);

@@ -197,7 +197,7 @@ impl<S: Isa> MoeExperts<S> {
     }
 }
 
-/// What both loops read.
+/// What both stages read.
 struct Pool<'a, S: Isa> {
     kernel: &'a MoeExperts<S>,
     operands: &'a Operands<'a>,
@@ -291,7 +291,7 @@ impl<'a, S: Isa> Pool<'a, S> {
     }
 }
 
-/// One task of the loop over inner columns.
+/// One task of the first stage, over inner columns.
 struct Inner<'a, S: Isa> {
     isa: S,
     network: &'a Network<S>,
