@@ -4,8 +4,8 @@
 //! row (weights from memory, and from a cache) and for 512 rows, weight bytes and multiplications a second.
 
 use guild_plugin_cpu::block::{
-    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, TileRows, Workspace, WriteRecord,
-    product,
+    Activations, CHUNK_ROWS, GemvSpace, Line, RECORD_ELEMS, TILE_ROWS, TileRows, Workspace,
+    WriteRecord, product,
 };
 use guild_plugin_cpu::detect::{Detected, IsaName};
 use guild_plugin_cpu::isa::{Isa, Portable};
@@ -14,6 +14,8 @@ use std::time::Instant;
 
 /// Elements of a row of weights.
 const ELEMS: usize = 2048;
+/// Weight rows that a call for one row takes.
+const BAND_ROWS: usize = 96;
 /// Weight bytes of the test with one row: well above the caches.
 const STREAM_BYTES: usize = 256 << 20;
 /// Weight rows of the test that reads them from a cache.
@@ -115,7 +117,8 @@ fn multiply<S: Isa>(
     [rows, turns]: [usize; 2],
     threads: usize,
 ) -> f64 {
-    let (rounding, product) = product::<S>(format).expect("a weight format has a product");
+    let product = product::<S>(format).expect("a weight format has a product");
+    let rounding = product.rounding;
     let steps = ELEMS / RECORD_ELEMS;
     let used = steps * rows * rounding.record_bytes();
     // As scratch is: at a cache line.
@@ -137,6 +140,22 @@ fn multiply<S: Isa>(
         for part in weights.chunks(weights.len() / threads) {
             let activations = &activations;
             scope.spawn(move || {
+                if rows == 1 {
+                    let mut space = GemvSpace::new(isa);
+                    let mut line = [0.0; BAND_ROWS];
+                    for bytes in (0..turns).flat_map(|_| part.chunks(BAND_ROWS * row_bytes)) {
+                        let line = &mut line[..bytes.len() / row_bytes];
+                        let elems = ELEMS;
+                        let weight = TileRows {
+                            bytes,
+                            row_bytes,
+                            elems,
+                        };
+                        (product.gemv)(isa, &mut space, &weight, activations, line);
+                        std::hint::black_box(line);
+                    }
+                    return;
+                }
                 let mut space = Workspace::new(isa);
                 let mut lines = [Line::ZERO; CHUNK_ROWS];
                 let tiles = (0..part.len()).step_by(tile_bytes);
@@ -148,7 +167,7 @@ fn multiply<S: Isa>(
                     };
                     for first in (0..rows).step_by(CHUNK_ROWS) {
                         let lines = &mut lines[..(rows - first).min(CHUNK_ROWS)];
-                        product(isa, &mut space, &tile_rows, activations, first, lines);
+                        (product.gemm)(isa, &mut space, &tile_rows, activations, first, lines);
                         std::hint::black_box(lines);
                     }
                 }

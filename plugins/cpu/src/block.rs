@@ -18,10 +18,12 @@
 //! | `q1_0` … `q8_0`, `iq1_s` … `iq4_xs`, `tq1_0`, `tq2_0`, `mxfp4`, `nvfp4` | one format each |
 //! | `float` | F32, F16, BF16: widened rows, rule 2 |
 //! | `product` | the loops over steps and rows |
+//! | `gemv` | the same for one row, in the order of the weights |
 //! | `tiled` | the same for many rows, in tile registers |
 
 mod dot;
 mod float;
+mod gemv;
 mod grid;
 mod iq1_m;
 mod iq1_s;
@@ -55,11 +57,12 @@ mod tq1_0;
 mod tq2_0;
 
 pub(crate) use float::{Bf16, F16, F32, Float};
-pub use product::{CHUNK_ROWS, Line, Product, TILE_ROWS, TileRows, product};
+pub use gemv::GemvSpace;
+pub use product::{CHUNK_ROWS, Gemm, Gemv, Line, Product, TILE_ROWS, TileRows, product};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 
 use crate::isa::{Isa, PlaneLayout, vectorized};
-use record::Record;
+use record::Source;
 use tiled::TiledSpace;
 
 /// One step of sixteen weight rows, unpacked. What a format doesn't use keeps old values.
@@ -115,6 +118,18 @@ impl<S: Isa> Workspace<S> {
     }
 }
 
+impl<S: Isa> GemvSpace<S> {
+    /// Room for products with one row.
+    pub fn new(isa: S) -> GemvSpace<S> {
+        isa.vectorize::<EmptyGemvSpace, _>(())
+    }
+}
+
+/// Names [`GemvSpace::empty`].
+struct EmptyGemvSpace;
+
+vectorized!(impl [] EmptyGemvSpace = GemvSpace::empty, (), GemvSpace<S>);
+
 /// Names [`Workspace::empty`].
 struct EmptyWorkspace;
 
@@ -143,35 +158,67 @@ trait Block {
         blocks: usize,
         tile: &mut Tile<S>,
     );
+
+    /// In which order [`gemv::StepDots`] wants the sub-blocks of 32 activations.
+    const ORDER: [u8; 8] = gemv::RECORD_ORDER;
+
+    /// The integer dots of sixteen steps that lie one behind the other, of a format whose parts are steps. Puts what
+    /// the terms need besides into `tile`.
+    #[inline(always)]
+    fn dots_in_order<S: Isa>(
+        isa: S,
+        steps: &gemv::Steps<'_>,
+        records: &gemv::InOrder<S>,
+        tile: &mut Tile<S>,
+    ) -> S::V {
+        Self::unpack(isa, steps.bytes, steps.stride, 0, 1, tile);
+        let [integers] = Self::Parts::dots(isa, tile, 0, [steps.ahead(&records.side_by_side)]);
+        integers
+    }
 }
 
 /// How the integers of a part follow from a tile and what is done with them. Parts are counted through all blocks
 /// of the step.
 ///
 /// The integers come either from [`Parts::dots`] or, for many rows on a processor with tile registers, from
-/// [`Parts::planes`]; both are exact. [`Parts::add`] does the rest.
+/// [`Parts::planes`]; both are exact. [`Parts::terms`] does the rest.
 trait Parts {
     /// What its planes are.
     const LAYOUT: PlaneLayout;
+    /// Terms of a part.
+    const TERMS: usize;
 
     /// The integer dots of one part of the step with `R` rows of activations.
-    fn dots<S: Isa, const R: usize>(
+    fn dots<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         part: usize,
-        records: [&Record; R],
+        records: [A; R],
     ) -> [S::V; R];
 
     /// The planes of the step.
     fn planes<S: Isa>(isa: S, tile: &Tile<S>, planes: &mut Planes<S>);
 
-    /// Adds one part with these integer dots to the outputs of `R` rows.
-    fn add<S: Isa, const R: usize>(
+    /// The terms of one part with these integer dots, in the order in which each of `R` outputs takes them.
+    fn terms<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         part: usize,
-        records: [&Record; R],
+        records: [A; R],
         integers: [S::V; R],
-        sums: &mut [S::F; R],
+        sums: &mut impl Sums<S>,
     );
+}
+
+/// What takes the terms of outputs.
+trait Sums<S: Isa> {
+    /// Output `r` becomes `fma(value, factor, output)`.
+    fn add(&mut self, isa: S, r: usize, value: S::F, factor: S::F);
+}
+
+impl<S: Isa, const R: usize> Sums<S> for [S::F; R] {
+    #[inline(always)]
+    fn add(&mut self, isa: S, r: usize, value: S::F, factor: S::F) {
+        self[r] = isa.fma(value, factor, self[r]);
+    }
 }

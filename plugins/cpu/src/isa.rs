@@ -155,6 +155,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn store(self, y: &mut [f32; LANES], x: Self::F);
     /// The 16 values, little-endian.
     fn load_bytes(self, x: &[u8; 4 * LANES]) -> Self::F;
+    /// Writes the 16 lanes, little-endian.
+    fn store_words(self, y: &mut [u8; 4 * LANES], x: Self::F);
     /// 16 F16 numbers, widened exactly; a NaN stays some NaN.
     fn widen_f16(self, x: &[u16; LANES]) -> Self::F;
     /// The same from bytes, little-endian.
@@ -170,12 +172,22 @@ pub trait Isa: Lanes + Send + Sync + 'static {
 
     /// Each i32 as f32, rounded to nearest, ties to even.
     fn float(self, x: Self::V) -> Self::F;
+    /// The f32 whose bits each i32 is.
+    fn float_bits(self, x: Self::V) -> Self::F;
     /// The F16 number in the low half of each i32, widened.
     fn float_f16(self, x: Self::V) -> Self::F;
     /// `value` in every i32.
     fn splat_i32(self, value: i32) -> Self::V;
     /// The 16 words.
     fn load_i32(self, x: &[u32; LANES]) -> Self::V;
+    /// 64 bytes.
+    fn bytes(self, x: &[u8; 4 * LANES]) -> Self::V;
+    /// 32 bytes, then another 32.
+    fn halves(self, first: &[u8; 2 * LANES], second: &[u8; 2 * LANES]) -> Self::V;
+    /// 16 bytes four times.
+    fn quarters(self, x: &[u8; LANES]) -> Self::V;
+    /// Lane `i` of the result is the sum of the words of `x[i]`.
+    fn sums_16(self, x: &[Self::V; 16]) -> Self::V;
     /// Four columns of words from 16 rows: word `i` of column `c` is the four bytes at
     /// `i * stride + offset + 4 * c`. Also asks for the sixteen rows behind, which are wanted next
     /// where a product goes through a weight: weights come from memory in time without it knowing.
@@ -209,8 +221,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn mul_high_i16(self, a: Self::V, b: Self::V) -> Self::V;
     /// The low halves of i32 products.
     fn mul_i32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// For each byte of `indices`, which are below 16: that byte of `table`, sixteen bytes that are there
-    /// four times.
+    /// For each byte of `indices`, which are below 16 or 128: that byte of `table`, sixteen bytes that are there
+    /// four times; 0 for 128.
     fn look_up(self, table: Self::V, indices: Self::V) -> Self::V;
     /// For each i32 of `indices`: the word of `table` that its low bits name, as many as [`index_mask`]
     /// has.
@@ -218,6 +230,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// `sum + u . s` for each group of four bytes. `u` is unsigned and at most 129, `s` signed and
     /// above -128, so that no 16-bit intermediate saturates.
     fn dot_unsigned(self, sum: Self::V, u: Self::V, s: Self::V) -> Self::V;
+    /// `u . s` for each group of two bytes, as i16; the same bounds.
+    fn dot_pairs(self, u: Self::V, s: Self::V) -> Self::V;
     /// Signed weight bytes in the form that [`Isa::dot_signed`] takes.
     fn signed_weights(self, w: Self::V) -> Self::V;
     /// `sum + (w + SIGNED_OFFSET) . s` for each group of four bytes; `w` went through
@@ -248,6 +262,12 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     #[inline(always)]
     fn prefetch<T>(self, value: &T) {
         let _ = value;
+    }
+
+    /// Asks for the cache line at `at`, which may lie behind the end; changes nothing.
+    #[inline(always)]
+    fn prefetch_at(self, bytes: &[u8], at: usize) {
+        let _ = (bytes, at);
     }
 
     /// The lanes as an array.

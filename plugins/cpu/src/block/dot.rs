@@ -2,7 +2,7 @@
 //! dots, by type, so that the hot loop's dot is a trait method and always inlined.
 
 use super::Tile;
-use super::record::{Record, word};
+use super::record::Source;
 use crate::isa::Isa;
 
 /// One of the instruction set's dots of four bytes a lane.
@@ -56,16 +56,16 @@ impl Dot for Signed {
 
 /// The integer dots of part `part` of `4 * WORDS` elements, counted through the step.
 #[inline(always)]
-pub(super) fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+pub(super) fn dots<S: Isa, D: Dot, A: Source<S>, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
     part: usize,
-    records: [&Record; R],
+    records: [A; R],
 ) -> [S::V; R] {
     let mut integers = [isa.splat_i32(0); R];
     for t in 0..WORDS {
         for r in 0..R {
-            let activations = isa.splat_i32(word(records[r], 4 * (WORDS * part + t)));
+            let activations = records[r].word(isa, WORDS * part + t);
             integers[r] = D::dot(isa, integers[r], tile.words[WORDS * part + t], activations);
         }
     }

@@ -58,7 +58,7 @@ fn load_f32<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
 /// What [`float_product`] takes: as [`super::Product`], without the tile.
 pub(super) type FloatArguments<'a> = (&'a TileRows<'a>, &'a Activations<'a>, usize, &'a mut [Line]);
 
-/// As [`super::Product`] says, for one format.
+/// As [`super::Gemm`] says, for one format.
 #[inline(always)]
 pub(super) fn float_product<S: Isa, W: Float>(
     isa: S,

@@ -1,8 +1,8 @@
 //! What the formats with 256 elements share: packed scales and minimums, and their product.
 
 use super::dot::{self, Dot, Unsigned};
-use super::record::{Record, pair_of_16, pair_of_32, scale};
-use super::{Parts, Planes, Tile};
+use super::record::Source;
+use super::{Parts, Planes, Sums, Tile};
 use crate::isa::{Isa, PlaneLayout};
 use core::marker::PhantomData;
 
@@ -16,6 +16,26 @@ pub(super) fn unpack_header<S: Isa>(
     offset: usize,
     tile: &mut Tile<S>,
 ) {
+    let scales = unpack_minimums(isa, bytes, stride, offset, tile);
+    let byte = isa.splat_i32(0xff);
+    for (scale, scales) in scales.into_iter().zip(tile.scales.as_chunks_mut::<4>().0) {
+        scales[0] = isa.and(scale, byte);
+        scales[1] = isa.and(isa.shr::<8>(scale), byte);
+        scales[2] = isa.and(isa.shr::<16>(scale), byte);
+        scales[3] = isa.shr::<24>(scale);
+    }
+}
+
+/// Unpacks all of it but the sub-blocks' scales, which stay bytes: four in a word of the first vector, four in the
+/// second.
+#[inline(always)]
+pub(super) fn unpack_minimums<S: Isa>(
+    isa: S,
+    bytes: &[u8],
+    stride: usize,
+    offset: usize,
+    tile: &mut Tile<S>,
+) -> [S::V; 2] {
     let [d, first, second, third] = isa.columns(bytes, stride, offset);
     tile.d[0] = isa.float_f16(d);
     tile.minimums[0] = isa.float_f16(isa.shr::<16>(d));
@@ -31,17 +51,59 @@ pub(super) fn unpack_header<S: Isa>(
         isa.and(second, six),
         isa.or(isa.and(isa.shr::<4>(third), four), upper(second)),
     ];
-    let byte = isa.splat_i32(0xff);
     let even = isa.splat_i32(0x00ff_00ff);
-    for half in 0..2 {
-        let (scale, minimum) = (scales[half], minimums[half]);
-        tile.scales[4 * half] = isa.and(scale, byte);
-        tile.scales[4 * half + 1] = isa.and(isa.shr::<8>(scale), byte);
-        tile.scales[4 * half + 2] = isa.and(isa.shr::<16>(scale), byte);
-        tile.scales[4 * half + 3] = isa.shr::<24>(scale);
-        tile.pairs[2 * half] = isa.and(minimum, even);
-        tile.pairs[2 * half + 1] = isa.and(isa.shr::<8>(minimum), even);
+    for (minimum, pairs) in minimums.into_iter().zip(tile.pairs.as_chunks_mut::<2>().0) {
+        pairs[0] = isa.and(minimum, even);
+        pairs[1] = isa.and(isa.shr::<8>(minimum), even);
     }
+    scales
+}
+
+/// Order of the sub-blocks where 64 bytes hold four: 0 and 2 in their lower halves, 1 and 3 in the upper.
+pub(super) const PAIRED_ORDER: [u8; 8] = [0, 2, 1, 3, 4, 6, 5, 7];
+
+/// Adds the dots of two vectors in [`PAIRED_ORDER`], times the scales, which are the bytes of a word.
+#[inline(always)]
+pub(super) fn paired_dots<S: Isa>(
+    isa: S,
+    mut sum: S::V,
+    values: [S::V; 2],
+    scales: i32,
+    words: &[S::V; 2],
+) -> S::V {
+    let scales = isa.splat_i32(scales);
+    for (i, places) in PAIRED_PLACES.iter().enumerate() {
+        let pairs = isa.dot_pairs(values[i], words[i]);
+        let scale = isa.look_up(scales, isa.bytes(places));
+        sum = isa.dot_i16(sum, pairs, scale);
+    }
+    sum
+}
+
+/// Of which byte of the scales each i16 of a vector is.
+const PAIRED_PLACES: [[u8; 64]; 2] = [places([0, 0, 2, 2]), places([1, 1, 3, 3])];
+
+/// Look-up indices that bring a byte to each i16 of a quarter, which gets nothing in its upper half.
+pub(super) const fn places(bytes: [u8; 4]) -> [u8; 64] {
+    let mut places = [128; 64];
+    let mut i = 0;
+    while i < 64 {
+        places[i] = bytes[i / 16];
+        i += 2;
+    }
+    places
+}
+
+/// The eight scales of one block, as the words of [`unpack_minimums`].
+#[inline(always)]
+pub(super) fn packed_scales(block: &[u8]) -> [i32; 2] {
+    let header: &[u8; 16] = block.first_chunk().expect("a block has a header");
+    let word = |at: usize| {
+        i32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    let (first, third) = (word(4), word(12));
+    let upper = (first >> 2) & 0x3030_3030;
+    [first & 0x3f3f_3f3f, (third & 0x0f0f_0f0f) | upper]
 }
 
 /// Unpacks 64 bytes of bit pairs, four elements a byte: 32 bytes for each half of the block, quarter `k`
@@ -98,15 +160,16 @@ pub(super) struct WithMinimums<const WORDS: usize>;
 
 impl<const WORDS: usize> Parts for WithMinimums<WORDS> {
     const LAYOUT: PlaneLayout = PlaneLayout::Scales;
+    const TERMS: usize = 2;
 
     #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
+    fn dots<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         _part: usize,
-        records: [&Record; R],
+        records: [A; R],
     ) -> [S::V; R] {
-        dots::<S, Unsigned<0>, WORDS, R>(isa, tile, records)
+        dots::<S, Unsigned<0>, A, WORDS, R>(isa, tile, records)
     }
 
     /// The words times the lower three bits of their scale, and times the rest. Words are at most 31 and scales at
@@ -129,20 +192,20 @@ impl<const WORDS: usize> Parts for WithMinimums<WORDS> {
     }
 
     #[inline(always)]
-    fn add<S: Isa, const R: usize>(
+    fn terms<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         _part: usize,
-        records: [&Record; R],
+        records: [A; R],
         integers: [S::V; R],
-        sums: &mut [S::F; R],
+        sums: &mut impl Sums<S>,
     ) {
-        let minimums = weighted_sums::<S, WORDS, R>(isa, tile, records);
+        let minimums = weighted_sums::<S, A, WORDS, R>(isa, tile, records);
         for r in 0..R {
-            let da = isa.splat(scale(records[r]));
-            let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[0], da), sums[r]);
+            let da = records[r].scale(isa);
+            sums.add(isa, r, isa.float(integers[r]), isa.mul(tile.d[0], da));
             let minimum = isa.neg(isa.float(minimums[r]));
-            sums[r] = isa.fma(minimum, isa.mul(tile.minimums[0], da), sum);
+            sums.add(isa, r, minimum, isa.mul(tile.minimums[0], da));
         }
     }
 }
@@ -152,25 +215,19 @@ pub(super) struct Scaled<D, const WORDS: usize>(PhantomData<D>);
 
 impl<D: Dot, const WORDS: usize> Parts for Scaled<D, WORDS> {
     const LAYOUT: PlaneLayout = PlaneLayout::Products;
+    const TERMS: usize = 1;
 
     /// What the words are above their values, times the scale, times the sum of the activations is taken off again.
     /// No format's integers reach 2^29 on the way.
     #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
+    fn dots<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         _part: usize,
-        records: [&Record; R],
+        records: [A; R],
     ) -> [S::V; R] {
-        let mut integers = dots::<S, D, WORDS, R>(isa, tile, records);
-        if D::bias::<S>() != 0 {
-            let offsets = weighted_sums::<S, WORDS, R>(isa, tile, records);
-            for r in 0..R {
-                let offset = isa.mul_i32(offsets[r], isa.splat_i32(D::bias::<S>()));
-                integers[r] = isa.sub_i32(integers[r], offset);
-            }
-        }
-        integers
+        let integers = dots::<S, D, A, WORDS, R>(isa, tile, records);
+        without_bias::<S, D, A, WORDS, R>(isa, tile, records, integers)
     }
 
     /// The lower bytes of values times scale, and the upper ones with their sign.
@@ -190,19 +247,37 @@ impl<D: Dot, const WORDS: usize> Parts for Scaled<D, WORDS> {
     }
 
     #[inline(always)]
-    fn add<S: Isa, const R: usize>(
+    fn terms<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         _part: usize,
-        records: [&Record; R],
+        records: [A; R],
         integers: [S::V; R],
-        sums: &mut [S::F; R],
+        sums: &mut impl Sums<S>,
     ) {
         for r in 0..R {
-            let d = isa.mul(tile.d[0], isa.splat(scale(records[r])));
-            sums[r] = isa.fma(isa.float(integers[r]), d, sums[r]);
+            let d = isa.mul(tile.d[0], records[r].scale(isa));
+            sums.add(isa, r, isa.float(integers[r]), d);
         }
     }
+}
+
+/// The dots of words with their values' bias in, without it.
+#[inline(always)]
+pub(super) fn without_bias<S: Isa, D: Dot, A: Source<S>, const WORDS: usize, const R: usize>(
+    isa: S,
+    tile: &Tile<S>,
+    records: [A; R],
+    mut integers: [S::V; R],
+) -> [S::V; R] {
+    if D::bias::<S>() != 0 {
+        let offsets = weighted_sums::<S, A, WORDS, R>(isa, tile, records);
+        for r in 0..R {
+            let offset = isa.mul_i32(offsets[r], isa.splat_i32(D::bias::<S>()));
+            integers[r] = isa.sub_i32(integers[r], offset);
+        }
+    }
+    integers
 }
 
 /// Signed bytes times a scale that stands in both halves of a word: the products' lower bytes and their upper ones,
@@ -239,15 +314,15 @@ fn twice<S: Isa>(isa: S, scale: S::V) -> S::V {
 
 /// `sum of scale * (words . activations)` over all sub-blocks of `4 * WORDS` elements.
 #[inline(always)]
-fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
+fn dots<S: Isa, D: Dot, A: Source<S>, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
-    records: [&Record; R],
+    records: [A; R],
 ) -> [S::V; R] {
     let zero = isa.splat_i32(0);
     let mut integers = [zero; R];
     for s in 0..tile.words.len() / WORDS {
-        let dots = dot::dots::<S, D, WORDS, R>(isa, tile, s, records);
+        let dots = dot::dots::<S, D, A, WORDS, R>(isa, tile, s, records);
         for r in 0..R {
             integers[r] = isa.add_i32(integers[r], isa.mul_i32(dots[r], tile.scales[s]));
         }
@@ -258,20 +333,20 @@ fn dots<S: Isa, D: Dot, const WORDS: usize, const R: usize>(
 /// `sum of factor * sum of activations` over all sub-blocks of `4 * WORDS` elements, 16 or 32, with
 /// the tile's pairs of factors.
 #[inline(always)]
-fn weighted_sums<S: Isa, const WORDS: usize, const R: usize>(
+fn weighted_sums<S: Isa, A: Source<S>, const WORDS: usize, const R: usize>(
     isa: S,
     tile: &Tile<S>,
-    records: [&Record; R],
+    records: [A; R],
 ) -> [S::V; R] {
     let mut weighted = [isa.splat_i32(0); R];
     for (pair, factors) in tile.pairs[..32 / WORDS].iter().enumerate() {
         for r in 0..R {
             let of_activations = if WORDS == 4 {
-                pair_of_16(records[r], pair)
+                records[r].pair_of_16(isa, pair)
             } else {
-                pair_of_32(records[r], pair)
+                records[r].pair_of_32(isa, pair)
             };
-            weighted[r] = isa.dot_i16(weighted[r], *factors, isa.splat_i32(of_activations));
+            weighted[r] = isa.dot_i16(weighted[r], *factors, of_activations);
         }
     }
     weighted

@@ -2,6 +2,7 @@
 //! all quantised formats.
 
 use super::float::{Bf16, F16, F32, Float, FloatArguments, float_product};
+use super::gemv::{GemvArguments, GemvSpace, gemv, is_in_order};
 use super::iq1_m::Iq1M;
 use super::iq1_s::Iq1S;
 use super::iq2_s::Iq2S;
@@ -58,7 +59,7 @@ impl Line {
     pub const ZERO: Line = Line([0.0; LANES]);
 }
 
-/// Up to sixteen weight rows.
+/// Some weight rows.
 #[derive(Clone, Copy)]
 pub struct TileRows<'a> {
     /// Their bytes, from the first row's first to the last row's last.
@@ -79,16 +80,39 @@ impl TileRows<'_> {
 
 /// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
 /// have the format's rounding. Lanes beyond the tile's rows hold garbage.
-pub type Product<S> =
+pub type Gemm<S> =
     fn(S, &mut Workspace<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
 
-/// How a weight format's activations are rounded, and its product.
-pub fn product<S: Isa>(format: u32) -> Option<(Rounding, Product<S>)> {
-    fn quantised<S: Isa, B: Block>() -> Option<(Rounding, Product<S>)> {
-        Some((B::ROUNDING, run_quantised::<S, B>))
+/// Writes to `out[i]` the product of weight row `i` with the one row of the activations, which have the format's
+/// rounding. The weight has as many rows as `out` has outputs.
+pub type Gemv<S> = fn(S, &mut GemvSpace<S>, &TileRows<'_>, &Activations<'_>, out: &mut [f32]);
+
+/// The products of one weight format.
+#[derive(Clone, Copy)]
+pub struct Product<S: Isa> {
+    /// How activations are rounded.
+    pub rounding: Rounding,
+    /// Up to sixteen weight rows with up to [`CHUNK_ROWS`] rows of activations.
+    pub gemm: Gemm<S>,
+    /// Any number of weight rows with one row of activations.
+    pub gemv: Gemv<S>,
+}
+
+/// The products of a weight format.
+pub fn product<S: Isa>(format: u32) -> Option<Product<S>> {
+    fn quantised<S: Isa, B: Block>() -> Option<Product<S>> {
+        Some(Product {
+            rounding: B::ROUNDING,
+            gemm: run_quantised::<S, B>,
+            gemv: run_gemv::<S, B>,
+        })
     }
-    fn plain<S: Isa, W: Float>() -> Option<(Rounding, Product<S>)> {
-        Some((Rounding::None, run_float::<S, W>))
+    fn plain<S: Isa, W: Float>() -> Option<Product<S>> {
+        Some(Product {
+            rounding: Rounding::None,
+            gemm: run_float::<S, W>,
+            gemv: run_float_gemv::<S, W>,
+        })
     }
     match format {
         GUILD_FORMAT_F32 => plain::<S, F32>(),
@@ -132,6 +156,11 @@ struct Quantised<B>(PhantomData<B>);
 
 vectorized!(impl [B: Block] Quantised<B> = quantised_product::<S, B>, QuantisedArguments<'a, S>);
 
+/// Names [`gemv`] of one format.
+struct InOrder<B>(PhantomData<B>);
+
+vectorized!(impl [B: Block] InOrder<B> = gemv::<S, B>, GemvArguments<'a, S>);
+
 /// Names [`unpack_padded`] of one format.
 struct Padded<B>(PhantomData<B>);
 
@@ -160,7 +189,50 @@ fn run_quantised<S: Isa, B: Block>(
     isa.vectorize::<Quantised<B>, _>(arguments);
 }
 
-/// What [`quantised_product`] takes: as [`Product`].
+fn run_gemv<S: Isa, B: Block>(
+    isa: S,
+    space: &mut GemvSpace<S>,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    out: &mut [f32],
+) {
+    if is_in_order::<B>(weight) {
+        isa.vectorize::<InOrder<B>, _>((space, weight, activations, out));
+    } else {
+        let mut space = Workspace::new(isa);
+        by_tiles(weight, out, |rows, lines| {
+            run_quantised::<S, B>(isa, &mut space, rows, activations, 0, lines);
+        });
+    }
+}
+
+fn run_float_gemv<S: Isa, W: Float>(
+    isa: S,
+    _space: &mut GemvSpace<S>,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    out: &mut [f32],
+) {
+    by_tiles(weight, out, |rows, lines| {
+        isa.vectorize::<Plain<W>, _>((rows, activations, 0, lines));
+    });
+}
+
+/// One row's outputs, sixteen at a time.
+fn by_tiles(
+    weight: &TileRows<'_>,
+    out: &mut [f32],
+    mut multiply: impl FnMut(&TileRows<'_>, &mut [Line]),
+) {
+    let tiles = weight.bytes.chunks(TILE_ROWS * weight.row_bytes);
+    for (bytes, out) in tiles.zip(out.chunks_mut(TILE_ROWS)) {
+        let mut line = [Line::ZERO];
+        multiply(&TileRows { bytes, ..*weight }, &mut line);
+        out.copy_from_slice(&line[0].0[..out.len()]);
+    }
+}
+
+/// What [`quantised_product`] takes: as [`Gemm`].
 pub(super) type QuantisedArguments<'a, S> = (
     &'a mut Workspace<S>,
     &'a TileRows<'a>,
@@ -250,7 +322,7 @@ fn rows<S: Isa, B: Block, const R: usize>(
         let mut sums = load_sums(isa, out);
         for part in 0..parts::<B>(blocks) {
             let integers = B::Parts::dots(isa, tile, part, records);
-            B::Parts::add(isa, tile, part, records, integers, &mut sums);
+            B::Parts::terms(isa, tile, part, records, integers, &mut sums);
         }
         store_sums(isa, out, sums);
     }

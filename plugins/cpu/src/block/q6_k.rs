@@ -3,6 +3,7 @@
 //! Elements are multiplied as 0..=63; `32 * scale * sum of activations` is taken off the block's sum.
 
 use super::dot::Unsigned;
+use super::gemv::{InOrder, StepDots, Steps, sixteen_dots};
 use super::record::Rounding;
 use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
@@ -52,6 +53,73 @@ impl Block for Q6K {
                 }
             }
         }
+    }
+
+    const ORDER: [u8; 8] = HALVES_ORDER;
+
+    #[inline(always)]
+    fn dots_in_order<S: Isa>(
+        isa: S,
+        steps: &Steps<'_>,
+        records: &InOrder<S>,
+        tile: &mut Tile<S>,
+    ) -> S::V {
+        let dots = sixteen_dots::<S, Q6K>(isa, steps, records);
+        unpack_scales(isa, steps.bytes, steps.stride, 0, tile);
+        let record = [&records.side_by_side];
+        let [integers] =
+            k_quants::without_bias::<S, Unsigned<32>, _, 4, 1>(isa, tile, record, [dots]);
+        integers
+    }
+}
+
+/// Order of the sub-blocks of 32 for vectors that hold a quarter of each half.
+const HALVES_ORDER: [u8; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
+
+/// Which scale each 16 bytes of a vector have, as the upper bytes of i16.
+const PLACES: [[u8; 64]; 4] = [
+    upper([0, 1, 8, 9]),
+    upper([2, 3, 10, 11]),
+    upper([4, 5, 12, 13]),
+    upper([6, 7, 14, 15]),
+];
+
+/// Look-up indices that bring a byte to the upper half of each i16 of a quarter.
+const fn upper(bytes: [u8; 4]) -> [u8; 64] {
+    let mut places = [128; 64];
+    let mut i = 1;
+    while i < 64 {
+        places[i] = bytes[i / 16];
+        i += 2;
+    }
+    places
+}
+
+impl StepDots for Q6K {
+    #[inline(always)]
+    fn dots<S: Isa>(isa: S, block: &[u8], words: &[S::V; 4]) -> S::V {
+        let [first, second, third, fourth] = block[..PAIRS_AT].as_chunks::<32>().0 else {
+            unreachable!("128 bytes")
+        };
+        let pairs = isa.bytes(block[PAIRS_AT..].first_chunk().expect("64 bytes"));
+        let scales = isa.quarters(block[SCALES_AT..].first_chunk().expect("16 bytes"));
+        let (even, odd) = (isa.halves(first, third), isa.halves(second, fourth));
+        let low = isa.splat_i32(0x0f0f_0f0f);
+        let upper = isa.splat_i32(0x3030_3030);
+        let nibbles = [even, odd, isa.shr::<4>(even), isa.shr::<4>(odd)];
+        let bits = [
+            isa.shl::<4>(pairs),
+            isa.shl::<2>(pairs),
+            pairs,
+            isa.shr::<2>(pairs),
+        ];
+        let mut dots = isa.splat_i32(0);
+        for (i, places) in PLACES.iter().enumerate() {
+            let values = isa.or(isa.and(nibbles[i], low), isa.and(bits[i], upper));
+            let scale = isa.sar_i16::<8>(isa.look_up(scales, isa.bytes(places)));
+            dots = isa.dot_i16(dots, isa.dot_pairs(values, words[i]), scale);
+        }
+        dots
     }
 }
 

@@ -133,54 +133,174 @@ impl<'a> Activations<'a> {
     }
 }
 
-/// The word at `at`.
-#[inline(always)]
-pub(super) fn word(record: &Record, at: usize) -> i32 {
-    i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+/// Where the activations of a step stand that a product multiplies with a tile: one record for all lanes, or one
+/// for each.
+pub(super) trait Source<S: Isa>: Copy {
+    /// Elements `4 t` to `4 t + 3`.
+    fn word(self, isa: S, t: usize) -> S::V;
+    /// Word `pair` of the sums of each 16.
+    fn pair_of_16(self, isa: S, pair: usize) -> S::V;
+    /// Word `pair` of the sums of each 32.
+    fn pair_of_32(self, isa: S, pair: usize) -> S::V;
+    /// The scale of a `q8_256` record.
+    fn scale(self, isa: S) -> S::F;
+    /// The scale of block `block` of a `q8_32` record.
+    fn small_scale(self, isa: S, block: usize) -> S::F;
+    /// The sum of block `block` of a `q8_32` record.
+    fn small_sum(self, isa: S, block: usize) -> S::V;
+    /// The sum of half `half` of a `q8_32` record's blocks, counted through all blocks.
+    fn small_half_sum(self, isa: S, half: usize) -> S::V;
 }
 
-/// Word `pair` of the sums of each 16.
-#[inline(always)]
-pub(super) fn pair_of_16(record: &Record, pair: usize) -> i32 {
-    word(record, SUMS_16_AT + 4 * pair)
-}
-
-/// Word `pair` of the sums of each 32.
-#[inline(always)]
-pub(super) fn pair_of_32(record: &Record, pair: usize) -> i32 {
-    word(record, SUMS_32_AT + 4 * pair)
-}
-
-/// The scale of a `q8_256` record.
-#[inline(always)]
-pub(super) fn scale(record: &Record) -> f32 {
-    f32::from_bits(word(record, SCALE_AT).cast_unsigned())
-}
-
-/// The scale of block `block` of a `q8_32` record.
-#[inline(always)]
-pub(super) fn small_scale(record: &Record, block: usize) -> f32 {
-    f32::from_bits(word(record, SMALL_SCALES_AT + 4 * block).cast_unsigned())
-}
-
-/// The sum of block `block` of a `q8_32` record.
-#[inline(always)]
-pub(super) fn small_sum(record: &Record, block: usize) -> i32 {
-    half_word(record, SMALL_SUMS_AT + 4 * block)
-}
-
-/// The sum of half `half` of a `q8_32` record's blocks, counted through all blocks.
-#[inline(always)]
-pub(super) fn small_half_sum(record: &Record, half: usize) -> i32 {
-    let block = half / 2;
-    let first = half_word(record, SMALL_SUMS_AT + 4 * block + 2);
-    if half.is_multiple_of(2) {
-        first
-    } else {
-        small_sum(record, block) - first
+impl<S: Isa> Source<S> for &Record {
+    #[inline(always)]
+    fn word(self, isa: S, t: usize) -> S::V {
+        isa.splat_i32(word(self, 4 * t))
+    }
+    #[inline(always)]
+    fn pair_of_16(self, isa: S, pair: usize) -> S::V {
+        isa.splat_i32(word(self, SUMS_16_AT + 4 * pair))
+    }
+    #[inline(always)]
+    fn pair_of_32(self, isa: S, pair: usize) -> S::V {
+        isa.splat_i32(word(self, SUMS_32_AT + 4 * pair))
+    }
+    #[inline(always)]
+    fn scale(self, isa: S) -> S::F {
+        isa.splat(f32::from_bits(word(self, SCALE_AT).cast_unsigned()))
+    }
+    #[inline(always)]
+    fn small_scale(self, isa: S, block: usize) -> S::F {
+        let bits = word(self, SMALL_SCALES_AT + 4 * block).cast_unsigned();
+        isa.splat(f32::from_bits(bits))
+    }
+    #[inline(always)]
+    fn small_sum(self, isa: S, block: usize) -> S::V {
+        isa.splat_i32(half_word(self, SMALL_SUMS_AT + 4 * block))
+    }
+    #[inline(always)]
+    fn small_half_sum(self, isa: S, half: usize) -> S::V {
+        let at = SMALL_SUMS_AT + 4 * (half / 2);
+        let first = half_word(self, at + 2);
+        isa.splat_i32(if half.is_multiple_of(2) {
+            first
+        } else {
+            half_word(self, at) - first
+        })
     }
 }
 
+/// Sixteen records side by side, one a lane.
+pub(super) struct SideBySide<S: Isa>([S::V; RECORD_BYTES / 4]);
+
+impl<S: Isa> SideBySide<S> {
+    /// Puts records side by side.
+    #[inline(always)]
+    pub(super) fn new(isa: S, records: &[Record; LANES]) -> SideBySide<S> {
+        let mut words = [isa.splat_i32(0); RECORD_BYTES / 4];
+        for (i, words) in words.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            *words = isa.columns(records.as_flattened(), RECORD_BYTES, 16 * i);
+        }
+        SideBySide(words)
+    }
+}
+
+impl<S: Isa> Source<S> for &SideBySide<S> {
+    #[inline(always)]
+    fn word(self, _isa: S, t: usize) -> S::V {
+        self.0[t]
+    }
+    #[inline(always)]
+    fn pair_of_16(self, _isa: S, pair: usize) -> S::V {
+        self.0[SUMS_16_AT / 4 + pair]
+    }
+    #[inline(always)]
+    fn pair_of_32(self, _isa: S, pair: usize) -> S::V {
+        self.0[SUMS_32_AT / 4 + pair]
+    }
+    #[inline(always)]
+    fn scale(self, isa: S) -> S::F {
+        isa.float_bits(self.0[SCALE_AT / 4])
+    }
+    #[inline(always)]
+    fn small_scale(self, isa: S, block: usize) -> S::F {
+        isa.float_bits(self.0[SMALL_SCALES_AT / 4 + block])
+    }
+    #[inline(always)]
+    fn small_sum(self, isa: S, block: usize) -> S::V {
+        isa.sar::<16>(isa.shl::<16>(self.0[SMALL_SUMS_AT / 4 + block]))
+    }
+    #[inline(always)]
+    fn small_half_sum(self, isa: S, half: usize) -> S::V {
+        let first = isa.sar::<16>(self.0[SMALL_SUMS_AT / 4 + half / 2]);
+        if half.is_multiple_of(2) {
+            first
+        } else {
+            isa.sub_i32(self.small_sum(isa, half / 2), first)
+        }
+    }
+}
+
+/// Records side by side, for a product that goes through weights in order: each word asks for its share of what
+/// comes next, so that requests to memory keep pace with the arithmetic.
+pub(super) struct Ahead<'a, S: Isa> {
+    pub records: &'a SideBySide<S>,
+    /// What is wanted later.
+    pub next: &'a [u8],
+    /// Where in it the first word's share is.
+    pub first: usize,
+    /// Bytes of it for each word.
+    pub stride: usize,
+}
+
+impl<S: Isa> Clone for Ahead<'_, S> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Isa> Copy for Ahead<'_, S> {}
+
+impl<S: Isa> Source<S> for Ahead<'_, S> {
+    #[inline(always)]
+    fn word(self, isa: S, t: usize) -> S::V {
+        isa.prefetch_at(self.next, self.first + self.stride * t);
+        self.records.word(isa, t)
+    }
+    #[inline(always)]
+    fn pair_of_16(self, isa: S, pair: usize) -> S::V {
+        self.records.pair_of_16(isa, pair)
+    }
+    #[inline(always)]
+    fn pair_of_32(self, isa: S, pair: usize) -> S::V {
+        self.records.pair_of_32(isa, pair)
+    }
+    #[inline(always)]
+    fn scale(self, isa: S) -> S::F {
+        self.records.scale(isa)
+    }
+    #[inline(always)]
+    fn small_scale(self, isa: S, block: usize) -> S::F {
+        self.records.small_scale(isa, block)
+    }
+    #[inline(always)]
+    fn small_sum(self, isa: S, block: usize) -> S::V {
+        self.records.small_sum(isa, block)
+    }
+    #[inline(always)]
+    fn small_half_sum(self, isa: S, half: usize) -> S::V {
+        self.records.small_half_sum(isa, half)
+    }
+}
+
+/// The word at `at`.
+#[inline(always)]
+fn word(record: &Record, at: usize) -> i32 {
+    i32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]])
+}
+
+/// The half word at `at`.
 #[inline(always)]
 fn half_word(record: &Record, at: usize) -> i32 {
     i16::from_le_bytes([record[at], record[at + 1]]).into()

@@ -2,8 +2,8 @@
 //! elements, or up to sixteen parts of 16.
 
 use super::dot::{Dot, Unsigned, dots};
-use super::record::{Record, small_half_sum, small_scale, small_sum};
-use super::{Parts, Planes, Tile};
+use super::record::Source;
+use super::{Parts, Planes, Sums, Tile};
 use crate::isa::{Isa, LANES, PlaneLayout};
 use core::marker::PhantomData;
 
@@ -71,25 +71,26 @@ pub(super) struct Scaled<D, const WORDS: usize>(PhantomData<D>);
 
 impl<D: Dot, const WORDS: usize> Parts for Scaled<D, WORDS> {
     const LAYOUT: PlaneLayout = PlaneLayout::Values;
+    const TERMS: usize = 1;
 
     /// What the words are above their values, times the sum of the activations is taken off again.
     #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
+    fn dots<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         part: usize,
-        records: [&Record; R],
+        records: [A; R],
     ) -> [S::V; R] {
-        let mut integers = dots::<S, D, WORDS, R>(isa, tile, part, records);
+        let mut integers = dots::<S, D, A, WORDS, R>(isa, tile, part, records);
         if D::bias::<S>() != 0 {
             for r in 0..R {
                 let sum = if WORDS == 4 {
-                    small_half_sum(records[r], part)
+                    records[r].small_half_sum(isa, part)
                 } else {
-                    small_sum(records[r], part)
+                    records[r].small_sum(isa, part)
                 };
-                let offset = isa.splat_i32(-D::bias::<S>() * sum);
-                integers[r] = isa.add_i32(integers[r], offset);
+                let offset = isa.mul_i32(sum, isa.splat_i32(D::bias::<S>()));
+                integers[r] = isa.sub_i32(integers[r], offset);
             }
         }
         integers
@@ -103,17 +104,17 @@ impl<D: Dot, const WORDS: usize> Parts for Scaled<D, WORDS> {
     }
 
     #[inline(always)]
-    fn add<S: Isa, const R: usize>(
+    fn terms<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         part: usize,
-        records: [&Record; R],
+        records: [A; R],
         integers: [S::V; R],
-        sums: &mut [S::F; R],
+        sums: &mut impl Sums<S>,
     ) {
         for r in 0..R {
-            let da = isa.splat(small_scale(records[r], part * WORDS / 8));
-            sums[r] = isa.fma(isa.float(integers[r]), isa.mul(tile.d[part], da), sums[r]);
+            let da = records[r].small_scale(isa, part * WORDS / 8);
+            sums.add(isa, r, isa.float(integers[r]), isa.mul(tile.d[part], da));
         }
     }
 }
@@ -123,15 +124,16 @@ pub(super) struct WithMinimums;
 
 impl Parts for WithMinimums {
     const LAYOUT: PlaneLayout = PlaneLayout::Values;
+    const TERMS: usize = 2;
 
     #[inline(always)]
-    fn dots<S: Isa, const R: usize>(
+    fn dots<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         part: usize,
-        records: [&Record; R],
+        records: [A; R],
     ) -> [S::V; R] {
-        dots::<S, Unsigned<0>, 8, R>(isa, tile, part, records)
+        dots::<S, Unsigned<0>, A, 8, R>(isa, tile, part, records)
     }
 
     #[inline(always)]
@@ -141,19 +143,19 @@ impl Parts for WithMinimums {
 
     /// The minimum's factor is the sum of the activations.
     #[inline(always)]
-    fn add<S: Isa, const R: usize>(
+    fn terms<S: Isa, A: Source<S>, const R: usize>(
         isa: S,
         tile: &Tile<S>,
         part: usize,
-        records: [&Record; R],
+        records: [A; R],
         integers: [S::V; R],
-        sums: &mut [S::F; R],
+        sums: &mut impl Sums<S>,
     ) {
         for r in 0..R {
-            let da = isa.splat(small_scale(records[r], part));
-            let sum = isa.fma(isa.float(integers[r]), isa.mul(tile.d[part], da), sums[r]);
-            let of_activations = isa.splat(small_sum(records[r], part) as f32);
-            sums[r] = isa.fma(of_activations, isa.mul(tile.minimums[part], da), sum);
+            let da = records[r].small_scale(isa, part);
+            sums.add(isa, r, isa.float(integers[r]), isa.mul(tile.d[part], da));
+            let of_activations = isa.float(records[r].small_sum(isa, part));
+            sums.add(isa, r, of_activations, isa.mul(tile.minimums[part], da));
         }
     }
 }

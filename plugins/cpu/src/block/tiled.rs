@@ -49,7 +49,7 @@ impl<S: Isa> TiledSpace<S> {
     }
 }
 
-/// As [`super::Product`] says, for one format and at least [`tiled_rows_min`] rows.
+/// As [`super::Gemm`] says, for one format and at least [`tiled_rows_min`] rows.
 #[inline(always)]
 pub(super) fn tiled_product<S: Isa, B: Block>(
     isa: S,
@@ -188,7 +188,7 @@ impl<S: Isa, B: Block> Step<'_, S, B> {
                         *integer = isa.add_i32(*integer, high);
                     }
                 }
-                B::Parts::add(isa, self.tile, part, records, integers, &mut sums);
+                B::Parts::terms(isa, self.tile, part, records, integers, &mut sums);
             }
             store_sums(isa, out, sums);
         }

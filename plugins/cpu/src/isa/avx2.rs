@@ -131,6 +131,12 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
         ));
     }
     #[inline(always)]
+    fn prefetch_at(self, bytes: &[u8], at: usize) {
+        have!(_mm_prefetch::<_MM_HINT_T0>(
+            bytes.as_ptr().wrapping_add(at).cast()
+        ));
+    }
+    #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> F {
         have!([
             _mm256_loadu_ps(x.as_ptr()),
@@ -157,6 +163,13 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
             _mm256_loadu_ps(x.as_ptr().cast()),
             _mm256_loadu_ps(x[32..].as_ptr().cast()),
         ])
+    }
+    #[inline(always)]
+    fn store_words(self, y: &mut [u8; 4 * LANES], x: F) {
+        have!({
+            _mm256_storeu_ps(y.as_mut_ptr().cast(), x[0]);
+            _mm256_storeu_ps(y[32..].as_mut_ptr().cast(), x[1]);
+        });
     }
     #[inline(always)]
     fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> F {
@@ -217,6 +230,10 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
         both!(_mm256_cvtepi32_ps, x)
     }
     #[inline(always)]
+    fn float_bits(self, x: V) -> F {
+        have!([_mm256_castsi256_ps(x[0]), _mm256_castsi256_ps(x[1])])
+    }
+    #[inline(always)]
     fn float_f16(self, x: V) -> F {
         let low = self.and(x, self.splat_i32(0xffff));
         let halves = have!(low_halves(_mm256_packus_epi32(low[0], low[1])));
@@ -235,6 +252,34 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
             _mm256_loadu_si256(x.as_ptr().cast()),
             _mm256_loadu_si256(x[8..].as_ptr().cast()),
         ])
+    }
+    #[inline(always)]
+    fn bytes(self, x: &[u8; 4 * LANES]) -> V {
+        let (first, second) = x.split_at(2 * LANES);
+        have!([first, second].map(|half| _mm256_loadu_si256(half.as_ptr().cast())))
+    }
+    #[inline(always)]
+    fn halves(self, first: &[u8; 2 * LANES], second: &[u8; 2 * LANES]) -> V {
+        have!([
+            _mm256_loadu_si256(first.as_ptr().cast()),
+            _mm256_loadu_si256(second.as_ptr().cast()),
+        ])
+    }
+    #[inline(always)]
+    fn quarters(self, x: &[u8; LANES]) -> V {
+        have!([_mm256_broadcastsi128_si256(_mm_loadu_si128(x.as_ptr().cast())); 2])
+    }
+    #[inline(always)]
+    fn sums_16(self, x: &[V; 16]) -> V {
+        let mut halves = [x[0][0]; 2];
+        for (rows, half) in x.as_chunks::<8>().0.iter().zip(&mut halves) {
+            let mut sums = [x[0][0]; 8];
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                *sum = have!(_mm256_add_epi32(row[0], row[1]));
+            }
+            *half = have!(sums_8(&sums));
+        }
+        halves
     }
     #[inline(always)]
     fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [V; 4] {
@@ -347,6 +392,10 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
         self.add_i32(sum, both!(_mm256_madd_epi16, pairs, ones))
     }
     #[inline(always)]
+    fn dot_pairs(self, u: V, s: V) -> V {
+        both!(_mm256_maddubs_epi16, u, s)
+    }
+    #[inline(always)]
     fn signed_weights(self, w: V) -> V {
         if VNNI {
             // With 128 added the bytes are unsigned, which is what VNNI takes on this side.
@@ -451,4 +500,16 @@ unsafe fn columns(row_0: *const u8, row_4: *const u8, stride: usize) -> [__m256i
         _mm256_unpacklo_epi64(ab_high, cd_high),
         _mm256_unpackhi_epi64(ab_high, cd_high),
     ]
+}
+
+/// Lane `i` of the result is the sum of the words of `x[i]`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn sums_8(x: &[__m256i; 8]) -> __m256i {
+    // Each half of these holds four rows' sums of the half.
+    let first = _mm256_hadd_epi32(_mm256_hadd_epi32(x[0], x[1]), _mm256_hadd_epi32(x[2], x[3]));
+    let second = _mm256_hadd_epi32(_mm256_hadd_epi32(x[4], x[5]), _mm256_hadd_epi32(x[6], x[7]));
+    let low = _mm256_permute2x128_si256::<0x20>(first, second);
+    let high = _mm256_permute2x128_si256::<0x31>(first, second);
+    _mm256_add_epi32(low, high)
 }

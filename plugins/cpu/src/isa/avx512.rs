@@ -2,6 +2,7 @@
 //! rows of activations are multiplied in tiles; nothing else differs.
 
 use super::{Isa, LANES, TileDots, TileLine, TileRegisters, Vectorized, index_mask};
+use core::arch::asm;
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -123,6 +124,12 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         ));
     }
     #[inline(always)]
+    fn prefetch_at(self, bytes: &[u8], at: usize) {
+        have!(_mm_prefetch::<_MM_HINT_T0>(
+            bytes.as_ptr().wrapping_add(at).cast()
+        ));
+    }
+    #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> __m512 {
         have!(_mm512_loadu_ps(x.as_ptr()))
     }
@@ -137,6 +144,10 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     #[inline(always)]
     fn load_bytes(self, x: &[u8; 4 * LANES]) -> __m512 {
         have!(_mm512_loadu_ps(x.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn store_words(self, y: &mut [u8; 4 * LANES], x: __m512) {
+        have!(_mm512_storeu_ps(y.as_mut_ptr().cast(), x));
     }
     #[inline(always)]
     fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> __m512 {
@@ -183,6 +194,10 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         have!(_mm512_cvtepi32_ps(x))
     }
     #[inline(always)]
+    fn float_bits(self, x: __m512i) -> __m512 {
+        have!(_mm512_castsi512_ps(x))
+    }
+    #[inline(always)]
     fn float_f16(self, x: __m512i) -> __m512 {
         have!(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(x)))
     }
@@ -193,6 +208,34 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     #[inline(always)]
     fn load_i32(self, x: &[u32; LANES]) -> __m512i {
         have!(_mm512_loadu_si512(x.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn bytes(self, x: &[u8; 4 * LANES]) -> __m512i {
+        have!(_mm512_loadu_si512(x.as_ptr().cast()))
+    }
+    #[inline(always)]
+    fn halves(self, first: &[u8; 2 * LANES], second: &[u8; 2 * LANES]) -> __m512i {
+        have!({
+            let first = _mm256_loadu_si256(first.as_ptr().cast());
+            let second = _mm256_loadu_si256(second.as_ptr().cast());
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(first), second)
+        })
+    }
+    #[inline(always)]
+    fn quarters(self, x: &[u8; LANES]) -> __m512i {
+        have!(_mm512_broadcast_i32x4(_mm_loadu_si128(x.as_ptr().cast())))
+    }
+    #[inline(always)]
+    fn sums_16(self, x: &[__m512i; 16]) -> __m512i {
+        // As in `tree_16`.
+        let mut quarters = [x[0]; 4];
+        for (i, quarter) in quarters.iter_mut().enumerate() {
+            let ab = have!(sum_distance_8(x[i], x[i + 4]));
+            let cd = have!(sum_distance_8(x[i + 8], x[i + 12]));
+            *quarter = have!(sum_distance_4(ab, cd));
+        }
+        let [a, b, c, d] = quarters;
+        have!(sum_quarters(a, b, c, d))
     }
     #[inline(always)]
     fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [__m512i; 4] {
@@ -286,6 +329,10 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         }
     }
     #[inline(always)]
+    fn dot_pairs(self, u: __m512i, s: __m512i) -> __m512i {
+        have!(_mm512_maddubs_epi16(u, s))
+    }
+    #[inline(always)]
     fn signed_weights(self, w: __m512i) -> __m512i {
         if VNNI {
             // With 128 added the bytes are unsigned, which is what VNNI takes on this side.
@@ -309,7 +356,7 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     #[inline(always)]
     fn dot_i16(self, sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
         if VNNI {
-            have!(_mm512_dpwssd_epi32(sum, a, b))
+            have!(add_dot_i16(sum, a, b))
         } else {
             have!(_mm512_add_epi32(sum, _mm512_madd_epi16(a, b)))
         }
@@ -342,6 +389,51 @@ unsafe fn run<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
 unsafe fn run_vnni<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output {
     N::call(isa, arguments)
+}
+
+/// `VPDPWSSD`, which the compiler makes a product and an addition of when it is left to itself: two instructions
+/// where one would do.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vnni")]
+fn add_dot_i16(mut sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
+    // SAFETY: the instruction belongs to the features of this function; it reads and writes registers alone.
+    unsafe {
+        asm!(
+            "vpdpwssd {sum}, {a}, {b}",
+            sum = inout(zmm_reg) sum,
+            a = in(zmm_reg) a,
+            b = in(zmm_reg) b,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    sum
+}
+
+/// As [`distance_8`], of integers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum_distance_8(a: __m512i, b: __m512i) -> __m512i {
+    let low = _mm512_shuffle_i64x2::<0x44>(a, b);
+    let high = _mm512_shuffle_i64x2::<0xee>(a, b);
+    _mm512_add_epi32(low, high)
+}
+
+/// As [`distance_4`], of integers.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum_distance_4(ab: __m512i, cd: __m512i) -> __m512i {
+    let low = _mm512_shuffle_i64x2::<0x88>(ab, cd);
+    let high = _mm512_shuffle_i64x2::<0xdd>(ab, cd);
+    _mm512_add_epi32(low, high)
+}
+
+/// In each quarter, the sums of four operands' words: of the first, of the second and so on.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn sum_quarters(a: __m512i, b: __m512i, c: __m512i, d: __m512i) -> __m512i {
+    let ab = _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+    let cd = _mm512_add_epi32(_mm512_unpacklo_epi32(c, d), _mm512_unpackhi_epi32(c, d));
+    _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd))
 }
 
 /// Lanes `i` and `i + 8` added, for `a` in the lower half of the result and `b` in the upper.

@@ -124,6 +124,12 @@ impl Isa for Portable {
         core::array::from_fn(|i| f32::from_le_bytes(words[i]))
     }
     #[inline(always)]
+    fn store_words(self, y: &mut [u8; 4 * LANES], x: F) {
+        for (y, x) in y.as_chunks_mut().0.iter_mut().zip(x) {
+            *y = x.to_le_bytes();
+        }
+    }
+    #[inline(always)]
     fn widen_f16_bytes(self, x: &[u8; 2 * LANES]) -> F {
         let words = x.as_chunks().0;
         core::array::from_fn(|i| f16_to_f32(u16::from_le_bytes(words[i])))
@@ -151,6 +157,10 @@ impl Isa for Portable {
         x.map(|x| x as f32)
     }
     #[inline(always)]
+    fn float_bits(self, x: V) -> F {
+        x.map(|x| f32::from_bits(x.cast_unsigned()))
+    }
+    #[inline(always)]
     fn float_f16(self, x: V) -> F {
         x.map(|x| f16_to_f32(x as u16))
     }
@@ -161,6 +171,25 @@ impl Isa for Portable {
     #[inline(always)]
     fn load_i32(self, x: &[u32; LANES]) -> V {
         x.map(u32::cast_signed)
+    }
+    #[inline(always)]
+    fn bytes(self, x: &[u8; 4 * LANES]) -> V {
+        let words = x.as_chunks().0;
+        core::array::from_fn(|i| i32::from_le_bytes(words[i]))
+    }
+    #[inline(always)]
+    fn halves(self, first: &[u8; 2 * LANES], second: &[u8; 2 * LANES]) -> V {
+        let words = [first.as_chunks().0, second.as_chunks().0];
+        core::array::from_fn(|i| i32::from_le_bytes(words[i / 8][i % 8]))
+    }
+    #[inline(always)]
+    fn quarters(self, x: &[u8; LANES]) -> V {
+        let words = x.as_chunks().0;
+        core::array::from_fn(|i| i32::from_le_bytes(words[i % 4]))
+    }
+    #[inline(always)]
+    fn sums_16(self, x: &[V; 16]) -> V {
+        x.map(|words| words.into_iter().fold(0, i32::wrapping_add))
     }
     #[inline(always)]
     fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [V; 4] {
@@ -231,7 +260,12 @@ impl Isa for Portable {
     }
     #[inline(always)]
     fn look_up(self, table: V, indices: V) -> V {
-        let entry = |index: u8| table[usize::from(index / 4)].to_le_bytes()[usize::from(index % 4)];
+        let entry = |index: u8| {
+            if index == 128 {
+                return 0;
+            }
+            table[usize::from(index / 4)].to_le_bytes()[usize::from(index % 4)]
+        };
         indices.map(|word| i32::from_le_bytes(word.to_le_bytes().map(entry)))
     }
     #[inline(always)]
@@ -248,6 +282,15 @@ impl Isa for Portable {
                 .zip(s)
                 .map(|(&u, s)| i32::from(u) * i32::from(s.cast_signed()));
             sum[i].wrapping_add(products.sum())
+        })
+    }
+    #[inline(always)]
+    fn dot_pairs(self, u: V, s: V) -> V {
+        core::array::from_fn(|i| {
+            let (u, s) = (u[i].to_le_bytes(), s[i].to_le_bytes());
+            let product = |at: usize| i32::from(u[at]) * i32::from(s[at].cast_signed());
+            let (low, high) = (product(0) + product(1), product(2) + product(3));
+            (low & 0xffff) | (high << 16)
         })
     }
     #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::activations::Forms;
 use crate::block::{
-    Activations, CHUNK_ROWS, Line, Product, Rounding, TILE_ROWS, TileRows, Workspace, product,
+    Activations, CHUNK_ROWS, GemvSpace, Line, Product, TILE_ROWS, TileRows, Workspace, product,
 };
 use crate::isa::Isa;
 use guild_sdk::abi::formats::GUILD_FORMAT_F32;
@@ -11,14 +11,14 @@ use guild_sdk::{
 };
 
 /// Widest band of outputs that one task computes.
-const BAND_MAX: usize = 256;
+pub(super) const BAND_MAX: usize = 256;
 /// Bands that each worker gets at least, so that workers finish together.
 const BANDS_PER_WORKER: usize = 12;
 
 /// One step's binding.
 pub struct Linear<S: Isa> {
     isa: S,
-    products: Vec<(Rounding, Product<S>)>,
+    products: Vec<Product<S>>,
     forms: Forms,
     rows_max: usize,
 }
@@ -60,8 +60,8 @@ pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>
         .iter()
         .map(|weight| product::<S>(weight.format).ok_or_else(super::unknown_format))
         .collect::<Result<Vec<_>, _>>()?;
-    for (rounding, _) in &products {
-        forms.want(*rounding);
+    for product in &products {
+        forms.want(product.rounding);
     }
     Ok(Box::new(Linear {
         isa,
@@ -98,14 +98,17 @@ impl<S: Isa> Instance for Linear<S> {
             let Some(weight) = &weights[member] else {
                 return;
             };
-            let (rounding, product) = self.products[member];
+            let product = self.products[member];
             let task = Band {
                 isa: self.isa,
                 product,
                 weight,
-                activations: rounded.of(rounding),
+                activations: rounded.of(product.rounding),
             };
             let columns = y.columns();
+            if rows == 1 {
+                return task.run_row(columns.start, y.row_mut(0));
+            }
             task.run(columns.start, columns.len(), rows, |row, at, line| {
                 let y = &mut y.row_mut(row)[at..];
                 let len = y.len().min(TILE_ROWS);
@@ -130,6 +133,13 @@ pub(super) struct Band<'a, S: Isa> {
 }
 
 impl<S: Isa> Band<'_, S> {
+    /// Writes to `out` the products of the weight rows from `first` on with the only row of activations.
+    fn run_row(&self, first: usize, out: &mut [f32]) {
+        let weight = tile_rows(self.weight, first, out.len());
+        let mut space = GemvSpace::new(self.isa);
+        (self.product.gemv)(self.isa, &mut space, &weight, &self.activations, out);
+    }
+
     /// Calls `emit(row, column - first, line)` for each row and each tile of weight rows
     /// `first..first + count`.
     pub(super) fn run(
@@ -145,7 +155,7 @@ impl<S: Isa> Band<'_, S> {
             let tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
             for from in (0..rows).step_by(CHUNK_ROWS) {
                 let len = (rows - from).min(CHUNK_ROWS);
-                (self.product)(
+                (self.product.gemm)(
                     self.isa,
                     &mut space,
                     &tile_rows,

@@ -16,9 +16,9 @@ mod routing;
 pub use operands::{supports, supports_alternating_rows, supports_file_rows};
 
 use super::activations::Forms;
-use super::linear::{band, tile_rows};
+use super::linear::{BAND_MAX, band, tile_rows};
 use crate::block::{
-    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
+    Activations, CHUNK_ROWS, GemvSpace, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
 };
 use crate::isa::{Isa, LANES, vectorized};
 use core::ops::Range;
@@ -260,6 +260,8 @@ impl<'a, S: Isa> Pool<'a, S> {
         }
         let mut space = Workspace::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
+        let mut row_space = GemvSpace::new(isa);
+        let mut line = [0.0; BAND_MAX];
         let mut groups = self.routing.groups().peekable();
         while let Some((group, items)) = groups.next() {
             let mut next = self.first_rows(groups.peek(), &columns);
@@ -270,6 +272,14 @@ impl<'a, S: Isa> Pool<'a, S> {
                 rows: tokens.rows.len(),
                 records: records.wait(items),
             };
+            if let ([row], [factor]) = (tokens.rows, tokens.weights) {
+                let weight = tile_rows(&down, columns.start, columns.len());
+                let line = &mut line[..columns.len()];
+                (network.down.gemv)(isa, &mut row_space, &weight, &activations, line);
+                let y = y.row_mut(*row as usize);
+                isa.vectorize::<AddScaled, _>((*factor, line, y));
+                continue;
+            }
             // Products ask for the rows behind theirs; the next expert's are elsewhere. Each tile asks for a share.
             let share = next.len() / columns.len().div_ceil(TILE_ROWS) + 64;
             for at in (0..columns.len()).step_by(TILE_ROWS) {
@@ -281,7 +291,7 @@ impl<'a, S: Isa> Pool<'a, S> {
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
                     let first = chunk * CHUNK_ROWS;
                     let lines = &mut lines[..rows.len()];
-                    (network.down.product)(isa, &mut space, &weight, &activations, first, lines);
+                    (network.down.gemm)(isa, &mut space, &weight, &activations, first, lines);
                     let factors = &tokens.weights[first..];
                     let part = at..at + len;
                     isa.vectorize::<AddWeighted, _>((rows, &*lines, factors, part, &mut *y));
@@ -306,9 +316,11 @@ struct Inner<'a, S: Isa> {
 impl<S: Isa> Inner<'_, S> {
     /// Fills the span's records, one for each row of the group.
     fn run(&self, (inner, gathered): (&mut [f32], &mut [u8]), records: &mut [u8]) {
+        if self.tokens.rows.len() == 1 {
+            return self.run_row(gathered, records);
+        }
         let Inner { isa, network, .. } = *self;
-        let first = self.span * RECORD_ELEMS;
-        let width = (network.ff - first).min(RECORD_ELEMS);
+        let (first, width) = self.columns();
         let record_bytes = network.down.rounding.record_bytes();
         let mut space = Workspace::new(isa);
         let mut gates = [Line::ZERO; CHUNK_ROWS];
@@ -321,13 +333,11 @@ impl<S: Isa> Inner<'_, S> {
                 let len = (width - at).min(TILE_ROWS);
                 let gate = tile_rows(&self.gate, first + at, len);
                 let up = tile_rows(&self.up, first + at, len);
-                let product = network.gate.product;
-                product(isa, &mut space, &gate, &for_gate, 0, gates);
-                let product = network.up.product;
-                product(isa, &mut space, &up, &for_up, 0, ups);
+                (network.gate.gemm)(isa, &mut space, &gate, &for_gate, 0, gates);
+                (network.up.gemm)(isa, &mut space, &up, &for_up, 0, ups);
                 let pairs = gates.iter().zip(&*ups);
                 for ((gate, up), row) in pairs.zip(inner.chunks_exact_mut(RECORD_ELEMS)) {
-                    isa.vectorize::<Swiglu, _>((gate, up, &mut row[at..]));
+                    isa.vectorize::<Swiglu, _>((&gate.0, &up.0, &mut row[at..]));
                 }
             }
             let rows = inner.chunks_exact(RECORD_ELEMS);
@@ -336,9 +346,33 @@ impl<S: Isa> Inner<'_, S> {
             }
         }
     }
-}
 
-impl<S: Isa> Inner<'_, S> {
+    /// Fills the span's record of the group's only row.
+    fn run_row(&self, gathered: &mut [u8], record: &mut [u8]) {
+        let Inner { isa, network, .. } = *self;
+        let (first, width) = self.columns();
+        let (for_gate, for_up) = self.gather(self.tokens.rows, gathered);
+        let (mut gates, mut ups) = ([0.0; RECORD_ELEMS], [0.0; RECORD_ELEMS]);
+        let (gates, ups) = (&mut gates[..width], &mut ups[..width]);
+        let gate = tile_rows(&self.gate, first, width);
+        let mut space = GemvSpace::new(isa);
+        (network.gate.gemv)(isa, &mut space, &gate, &for_gate, gates);
+        let up = tile_rows(&self.up, first, width);
+        (network.up.gemv)(isa, &mut space, &up, &for_up, ups);
+        let mut inner = [0.0; RECORD_ELEMS];
+        let inner = &mut inner[..width];
+        isa.vectorize::<Swiglu, _>((gates, ups, inner));
+        let rounding = network.down.rounding;
+        let record = &mut record[..rounding.record_bytes()];
+        isa.vectorize::<WriteRecord, _>((rounding, inner, record));
+    }
+
+    /// The span's first inner column and how many it has.
+    fn columns(&self) -> (usize, usize) {
+        let first = self.span * RECORD_ELEMS;
+        (first, (self.network.ff - first).min(RECORD_ELEMS))
+    }
+
     /// The input of some rows for gate and for up, each row by row without gaps.
     fn gather<'g>(
         &self,
@@ -372,17 +406,29 @@ type AddArguments<'a, 'b> = (
 fn add_weighted<S: Isa>(isa: S, (rows, lines, factors, part, y): AddArguments<'_, '_>) {
     for ((row, line), factor) in rows.iter().zip(lines).zip(factors) {
         let y = &mut y.row_mut(*row as usize)[part.clone()];
-        let sum = isa.fma(isa.splat(*factor), isa.load(&line.0), isa.load_part(y));
+        add_scaled(isa, (*factor, &line.0, y));
+    }
+}
+
+vectorized!(AddScaled = add_scaled, (f32, &'a [f32], &'a mut [f32]));
+
+/// `y = fma(factor, x, y)`, as many as there are.
+#[inline(always)]
+fn add_scaled<S: Isa>(isa: S, (factor, x, y): (f32, &[f32], &mut [f32])) {
+    for (x, y) in x.chunks(LANES).zip(y.chunks_mut(LANES)) {
+        let sum = isa.fma(isa.splat(factor), isa.load_part(x), isa.load_part(y));
         isa.store_part(y, sum);
     }
 }
 
-vectorized!(Swiglu = swiglu, (&'a Line, &'a Line, &'a mut [f32]));
+vectorized!(Swiglu = swiglu, (&'a [f32], &'a [f32], &'a mut [f32]));
 
-/// Sixteen inner columns of one row.
+/// Inner columns of one row, as many as there are.
 #[inline(always)]
-fn swiglu<S: Isa>(isa: S, (gate, up, inner): (&Line, &Line, &mut [f32])) {
-    let value = isa.mul(silu(isa, isa.load(&gate.0)), isa.load(&up.0));
-    let len = inner.len().min(LANES);
-    isa.store_part(&mut inner[..len], value);
+fn swiglu<S: Isa>(isa: S, (gate, up, inner): (&[f32], &[f32], &mut [f32])) {
+    let pairs = gate.chunks(LANES).zip(up.chunks(LANES));
+    for ((gate, up), inner) in pairs.zip(inner.chunks_mut(LANES)) {
+        let value = isa.mul(silu(isa, isa.load_part(gate)), isa.load_part(up));
+        isa.store_part(inner, value);
+    }
 }

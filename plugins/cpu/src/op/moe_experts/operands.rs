@@ -1,6 +1,6 @@
 //! Where the expert pool's operands stand, and whether they fit together.
 
-use crate::block::{Product, RECORD_ELEMS, Rounding, product};
+use crate::block::{Product, RECORD_ELEMS, product};
 use crate::isa::Isa;
 use crate::op::activations::Forms;
 use crate::op::{check_f32, check_ids, check_layout, check_shape, unknown_format};
@@ -53,24 +53,11 @@ impl Layout {
     }
 }
 
-/// One product and the rounding of its input.
-pub(super) struct Bound<S: Isa> {
-    pub rounding: Rounding,
-    pub product: Product<S>,
-}
-
-impl<S: Isa> Bound<S> {
-    fn new(format: u32) -> Result<Bound<S>, Failure> {
-        let (rounding, product) = product::<S>(format).ok_or_else(unknown_format)?;
-        Ok(Bound { rounding, product })
-    }
-}
-
 /// A gated feed-forward network.
 pub(super) struct Network<S: Isa> {
-    pub gate: Bound<S>,
-    pub up: Bound<S>,
-    pub down: Bound<S>,
+    pub gate: Product<S>,
+    pub up: Product<S>,
+    pub down: Product<S>,
     /// Inner columns.
     pub ff: usize,
 }
@@ -89,10 +76,11 @@ pub(super) struct InnerSizes {
 impl<S: Isa> Network<S> {
     /// Binds the three formats.
     pub(super) fn new(gate: u32, up: u32, down: u32, ff: usize) -> Result<Network<S>, Failure> {
+        let of = |format| product::<S>(format).ok_or_else(unknown_format);
         Ok(Network {
-            gate: Bound::new(gate)?,
-            up: Bound::new(up)?,
-            down: Bound::new(down)?,
+            gate: of(gate)?,
+            up: of(up)?,
+            down: of(down)?,
             ff,
         })
     }
