@@ -159,7 +159,9 @@ trait Block {
         tile: &mut Tile<S>,
     );
 
-    /// In which order [`gemv::StepDots`] wants the sub-blocks of 32 activations.
+    /// Whether [`Block::dots_in_order`] goes by [`gemv::StepDots`].
+    const STEP_BY_STEP: bool = false;
+    /// In which order that wants the sub-blocks of 32 activations.
     const ORDER: [u8; 8] = gemv::RECORD_ORDER;
 
     /// The integer dots of sixteen steps that lie one behind the other, of a format whose parts are steps. Puts what

@@ -11,9 +11,10 @@
 //! weights have, step by step ([`StepDots`]), which spares turning bytes round.
 
 use super::product::TileRows;
-use super::record::{Activations, Ahead, RECORD_ELEMS, Record, SideBySide};
+use super::record::{Activations, Ahead, RECORD_ELEMS, SideBySide};
 use super::{Block, Parts, Sums, Tile};
 use crate::isa::{Isa, LANES};
+use core::ops::Range;
 
 /// Terms of a step at most. Where there are more, collecting them costs more than reading in order saves.
 const TERMS_MAX: usize = 2;
@@ -59,8 +60,7 @@ pub(super) fn gemv<S: Isa, B: Block>(
     let steps = weight.elems / RECORD_ELEMS;
     out.fill(0.0);
     for first in (0..steps).step_by(LANES) {
-        let step = |lane| &activations.step((first + lane) % steps)[0];
-        let records = InOrder::new(isa, core::array::from_fn(step), &B::ORDER);
+        let records = InOrder::new::<B>(isa, first..steps.min(first + LANES), activations);
         let pass = Pass {
             weight,
             steps,
@@ -73,26 +73,40 @@ pub(super) fn gemv<S: Isa, B: Block>(
 
 /// The activations of sixteen steps.
 pub(super) struct InOrder<S: Isa> {
-    /// Each lane's record.
+    /// Each lane's record. Where a format multiplies step by step, sums and scales alone.
     pub side_by_side: SideBySide<S>,
-    /// Each lane's sub-blocks in the format's order, two a vector.
+    /// Where a format multiplies step by step: the sub-blocks of each step in the format's order, two a vector.
     words: [[S::V; 4]; LANES],
+    /// Steps that differ: lane `i` is step `i`, beginning again after so many.
+    count: usize,
 }
 
 impl<S: Isa> InOrder<S> {
+    /// The activations of `steps` and, so that there are sixteen, of what comes after: the same again.
     #[inline(always)]
-    fn new(isa: S, records: [&Record; LANES], order: &[u8; 8]) -> InOrder<S> {
+    fn new<B: Block>(isa: S, steps: Range<usize>, activations: &Activations<'_>) -> InOrder<S> {
+        let record = |step| &activations.step(step)[0];
         let mut words = [[isa.splat_i32(0); 4]; LANES];
-        for (words, record) in words.iter_mut().zip(records) {
-            let (record, _) = record.as_chunks();
-            for (word, order) in words.iter_mut().zip(order.as_chunks().0) {
-                let [first, second] = order.map(|at| &record[usize::from(at)]);
-                *word = isa.halves(first, second);
+        if B::STEP_BY_STEP {
+            for (words, step) in words.iter_mut().zip(steps.clone()) {
+                let (record, _) = record(step).as_chunks();
+                for (word, order) in words.iter_mut().zip(B::ORDER.as_chunks().0) {
+                    let [first, second] = order.map(|at| &record[usize::from(at)]);
+                    *word = isa.halves(first, second);
+                }
             }
         }
+        let mut lanes = steps.clone().cycle();
+        let records = core::array::from_fn(|_| record(lanes.next().unwrap_or(steps.start)));
+        let side_by_side = if B::STEP_BY_STEP {
+            SideBySide::sums(isa, records)
+        } else {
+            SideBySide::new(isa, records)
+        };
         InOrder {
-            side_by_side: SideBySide::new(isa, &records.map(|record| *record)),
+            side_by_side,
             words,
+            count: steps.len(),
         }
     }
 }
@@ -112,12 +126,18 @@ pub(super) fn sixteen_dots<S: Isa, D: StepDots>(
     records: &InOrder<S>,
 ) -> S::V {
     let mut dots = [isa.splat_i32(0); LANES];
+    let mut step = 0;
     for (lane, dots) in dots.iter_mut().enumerate() {
         let at = lane * steps.stride;
         for line in (0..steps.stride).step_by(LINE_BYTES) {
             isa.prefetch_at(steps.bytes, at + line + AHEAD_BYTES);
         }
-        *dots = D::dots(isa, &steps.bytes[at..], &records.words[lane]);
+        *dots = D::dots(isa, &steps.bytes[at..], &records.words[step]);
+        step = if step + 1 < records.count {
+            step + 1
+        } else {
+            0
+        };
     }
     isa.sums_16(&dots)
 }

@@ -42,6 +42,7 @@ impl Block for Q4K {
         }
     }
 
+    const STEP_BY_STEP: bool = true;
     const ORDER: [u8; 8] = PAIRED_ORDER;
 
     #[inline(always)]

@@ -49,6 +49,7 @@ impl Block for Q5K {
         }
     }
 
+    const STEP_BY_STEP: bool = true;
     const ORDER: [u8; 8] = PAIRED_ORDER;
 
     #[inline(always)]

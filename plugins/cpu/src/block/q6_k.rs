@@ -55,6 +55,7 @@ impl Block for Q6K {
         }
     }
 
+    const STEP_BY_STEP: bool = true;
     const ORDER: [u8; 8] = HALVES_ORDER;
 
     #[inline(always)]

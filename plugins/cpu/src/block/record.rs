@@ -26,6 +26,8 @@ pub type Record = [u8; RECORD_BYTES];
 /// One row's activations of one step as they are: 256 f32, little-endian.
 pub type FloatRecord = [u8; 4 * RECORD_ELEMS];
 
+/// Bytes of all that stands behind the integers.
+const SUMS_BYTES: usize = RECORD_BYTES - RECORD_ELEMS;
 const SUMS_16_AT: usize = 256;
 const SUMS_32_AT: usize = 288;
 const SCALE_AT: usize = 304;
@@ -196,10 +198,24 @@ pub(super) struct SideBySide<S: Isa>([S::V; RECORD_BYTES / 4]);
 impl<S: Isa> SideBySide<S> {
     /// Puts records side by side.
     #[inline(always)]
-    pub(super) fn new(isa: S, records: &[Record; LANES]) -> SideBySide<S> {
+    pub(super) fn new(isa: S, records: [&Record; LANES]) -> SideBySide<S> {
         let mut words = [isa.splat_i32(0); RECORD_BYTES / 4];
+        let records = records.map(|record| *record);
         for (i, words) in words.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             *words = isa.columns(records.as_flattened(), RECORD_BYTES, 16 * i);
+        }
+        SideBySide(words)
+    }
+
+    /// The same, but without the integers.
+    #[inline(always)]
+    pub(super) fn sums(isa: S, records: [&Record; LANES]) -> SideBySide<S> {
+        let mut words = [isa.splat_i32(0); RECORD_BYTES / 4];
+        let sums: [[u8; SUMS_BYTES]; LANES] =
+            records.map(|record| *record.last_chunk().expect("a record ends with its sums"));
+        let into = words[RECORD_ELEMS / 4..].as_chunks_mut::<4>().0;
+        for (i, words) in into.iter_mut().enumerate() {
+            *words = isa.columns(sums.as_flattened(), SUMS_BYTES, 16 * i);
         }
         SideBySide(words)
     }

@@ -32,6 +32,9 @@ use guild_sdk::{
 use operands::{Layout, Network, Operands};
 use routing::{Routing, Sizes};
 
+/// Bytes of the next expert's weights that are asked for: until the product with them looks ahead by itself.
+const NEXT_BYTES: usize = 2048;
+
 struct MoeExperts<S: Isa> {
     isa: S,
     layout: Layout,
@@ -123,6 +126,7 @@ impl<S: Isa> Instance for MoeExperts<S> {
             kernel: self,
             operands: &operands,
             routing: &routing,
+            rows,
         };
         let width = band(y.dim(), x.par().workers());
         let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
@@ -202,6 +206,8 @@ struct Pool<'a, S: Isa> {
     kernel: &'a MoeExperts<S>,
     operands: &'a Operands<'a>,
     routing: &'a Routing<'a>,
+    /// Rows of the call.
+    rows: usize,
 }
 
 impl<'a, S: Isa> Pool<'a, S> {
@@ -258,10 +264,11 @@ impl<'a, S: Isa> Pool<'a, S> {
         for row in y.rows() {
             y.row_mut(row).fill(0.0);
         }
+        if self.rows == 1 {
+            return self.combine_row(records, y);
+        }
         let mut space = Workspace::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
-        let mut row_space = GemvSpace::new(isa);
-        let mut line = [0.0; BAND_MAX];
         let mut groups = self.routing.groups().peekable();
         while let Some((group, items)) = groups.next() {
             let mut next = self.first_rows(groups.peek(), &columns);
@@ -272,14 +279,6 @@ impl<'a, S: Isa> Pool<'a, S> {
                 rows: tokens.rows.len(),
                 records: records.wait(items),
             };
-            if let ([row], [factor]) = (tokens.rows, tokens.weights) {
-                let weight = tile_rows(&down, columns.start, columns.len());
-                let line = &mut line[..columns.len()];
-                (network.down.gemv)(isa, &mut row_space, &weight, &activations, line);
-                let y = y.row_mut(*row as usize);
-                isa.vectorize::<AddScaled, _>((*factor, line, y));
-                continue;
-            }
             // Products ask for the rows behind theirs; the next expert's are elsewhere. Each tile asks for a share.
             let share = next.len() / columns.len().div_ceil(TILE_ROWS) + 64;
             for at in (0..columns.len()).step_by(TILE_ROWS) {
@@ -297,6 +296,35 @@ impl<'a, S: Isa> Pool<'a, S> {
                     isa.vectorize::<AddWeighted, _>((rows, &*lines, factors, part, &mut *y));
                 }
             }
+        }
+    }
+}
+
+impl<S: Isa> Pool<'_, S> {
+    /// The same for the only row of a call.
+    fn combine_row(&self, records: &Published<'_, u8>, y: &mut guild_sdk::Tile<'_, f32>) {
+        let isa = self.kernel.isa;
+        let columns = y.columns();
+        let y = y.row_mut(0);
+        let mut space = GemvSpace::new(isa);
+        let mut line = [0.0; BAND_MAX];
+        let line = &mut line[..columns.len()];
+        let mut groups = self.routing.groups().peekable();
+        while let Some((group, items)) = groups.next() {
+            let (network, down) = self.group(group);
+            let activations = Activations {
+                steps: network.inner().spans,
+                rows: 1,
+                records: records.wait(items),
+            };
+            // The next expert's weights are elsewhere: memory hears of them while this one's are multiplied.
+            let next = self.first_rows(groups.peek(), &columns);
+            let next = &next[..next.len().min(NEXT_BYTES)];
+            next.chunks(64).for_each(|line| isa.prefetch(&line[0]));
+            let weight = tile_rows(&down, columns.start, columns.len());
+            (network.down.gemv)(isa, &mut space, &weight, &activations, line);
+            let factor = self.routing.tokens(group).weights[0];
+            isa.vectorize::<AddScaled, _>((factor, line, y));
         }
     }
 }
