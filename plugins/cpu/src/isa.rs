@@ -68,6 +68,25 @@ impl PlaneLayout {
     }
 }
 
+/// What [`Isa::stream`] asks for: only [`streaming`] makes one, and it sees to the end.
+#[derive(Debug)]
+pub struct Stream {
+    _made_here: (),
+}
+
+/// Runs `write`, which may write past the caches. When this returns or unwinds, those writes are ordered before all
+/// that comes later, as others are.
+pub fn streaming<S: Isa>(isa: S, write: impl FnOnce(&mut Stream)) {
+    struct End<S: Isa>(S);
+    impl<S: Isa> Drop for End<S> {
+        fn drop(&mut self) {
+            self.0.end_stream();
+        }
+    }
+    let _end = End(isa);
+    write(&mut Stream { _made_here: () });
+}
+
 /// Dots of a few rows of activations with sixteen weight rows, for tile registers.
 #[derive(Clone, Copy)]
 pub struct TileDots<'a, V> {
@@ -269,6 +288,15 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn prefetch_at(self, bytes: &[u8], at: usize) {
         let _ = (bytes, at);
     }
+
+    /// Writes 16 values, past the caches where that is possible.
+    fn stream(self, stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
+        let _ = stream;
+        *y = *x;
+    }
+
+    /// Lets other threads see what [`Isa::stream`] wrote as they see other writes. [`streaming`] calls it.
+    fn end_stream(self) {}
 
     /// The lanes as an array.
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! AVX2 with FMA and F16C. A logical vector is two registers. With `VNNI` the integer dots have the
 //! instructions of AVX-VNNI; nothing else differs.
 
-use super::{Isa, LANES, Vectorized, index_mask};
+use super::{Isa, LANES, Stream, Vectorized, index_mask};
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -135,6 +135,21 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
         have!(_mm_prefetch::<_MM_HINT_T0>(
             bytes.as_ptr().wrapping_add(at).cast()
         ));
+    }
+    fn stream(self, _stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
+        if y.as_ptr().addr().is_multiple_of(64) {
+            let [first, second] = self.load(x);
+            let y = y.as_mut_ptr();
+            have!({
+                _mm256_stream_ps(y, first);
+                _mm256_stream_ps(y.wrapping_add(8), second);
+            });
+        } else {
+            *y = *x;
+        }
+    }
+    fn end_stream(self) {
+        have!(_mm_sfence());
     }
     #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> F {

@@ -1,7 +1,7 @@
 //! AVX-512 with F, BW, DQ and VL. With `VNNI` the integer dots have instructions of their own, with `AMX` many
 //! rows of activations are multiplied in tiles; nothing else differs.
 
-use super::{Isa, LANES, TileDots, TileLine, TileRegisters, Vectorized, index_mask};
+use super::{Isa, LANES, Stream, TileDots, TileLine, TileRegisters, Vectorized, index_mask};
 use core::arch::asm;
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
@@ -128,6 +128,19 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
         have!(_mm_prefetch::<_MM_HINT_T0>(
             bytes.as_ptr().wrapping_add(at).cast()
         ));
+    }
+    fn stream(self, _stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
+        if y.as_ptr().addr().is_multiple_of(64) {
+            have!(_mm512_stream_ps(
+                y.as_mut_ptr(),
+                _mm512_loadu_ps(x.as_ptr())
+            ));
+        } else {
+            *y = *x;
+        }
+    }
+    fn end_stream(self) {
+        have!(_mm_sfence());
     }
     #[inline(always)]
     fn load(self, x: &[f32; LANES]) -> __m512 {

@@ -4,14 +4,18 @@ use super::activations::Forms;
 use crate::block::{
     Activations, CHUNK_ROWS, GemvSpace, Line, Product, TILE_ROWS, TileRows, Workspace, product,
 };
-use crate::isa::Isa;
+use crate::isa::{Isa, streaming};
 use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{
-    Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Weight,
+    Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Tile,
+    Weight,
 };
 
 /// Widest band of outputs that one task computes.
 pub(super) const BAND_MAX: usize = 256;
+/// Bytes of an output from which it goes past the caches: the next operation won't find it there anyway, and lines
+/// that are a power of two apart drive one another out before they are full.
+const STREAMED_BYTES_MIN: usize = 1 << 20;
 /// Bands that each worker gets at least, so that workers finish together.
 const BANDS_PER_WORKER: usize = 12;
 
@@ -109,13 +113,35 @@ impl<S: Isa> Instance for Linear<S> {
             if rows == 1 {
                 return task.run_row(columns.start, y.row_mut(0));
             }
-            task.run(columns.start, columns.len(), rows, |row, at, line| {
-                let y = &mut y.row_mut(row)[at..];
-                let len = y.len().min(TILE_ROWS);
-                y[..len].copy_from_slice(&line.0[..len]);
+            let streams = rows * weight.rows() * size_of::<f32>() >= STREAMED_BYTES_MIN;
+            task.run(columns.start, columns.len(), rows, |row, at, lines| {
+                if streams && columns.len() - at >= TILE_ROWS {
+                    stream_lines(self.isa, &mut y, [row, at], lines);
+                } else {
+                    copy_lines(&mut y, [row, at], lines);
+                }
             });
         })
     }
+}
+
+/// Writes a tile's outputs from row `row` and column `at` of `y` on.
+fn copy_lines(y: &mut Tile<'_, f32>, [row, at]: [usize; 2], lines: &[Line]) {
+    for (i, line) in lines.iter().enumerate() {
+        let y = &mut y.row_mut(row + i)[at..];
+        let len = y.len().min(TILE_ROWS);
+        y[..len].copy_from_slice(&line.0[..len]);
+    }
+}
+
+/// The same past the caches, for a whole tile of columns.
+fn stream_lines<S: Isa>(isa: S, y: &mut Tile<'_, f32>, [row, at]: [usize; 2], lines: &[Line]) {
+    streaming(isa, |stream| {
+        for (i, line) in lines.iter().enumerate() {
+            let y = y.row_mut(row + i)[at..].first_chunk_mut();
+            isa.stream(stream, y.expect("a whole tile of columns"), &line.0);
+        }
+    });
 }
 
 /// Outputs of one task: whole tiles, at most [`BAND_MAX`].
@@ -140,14 +166,14 @@ impl<S: Isa> Band<'_, S> {
         (self.product.gemv)(self.isa, &mut space, &weight, &self.activations, out);
     }
 
-    /// Calls `emit(row, column - first, line)` for each row and each tile of weight rows
-    /// `first..first + count`.
+    /// Calls `emit(row, column - first, lines)` for each tile of weight rows `first..first + count` and each few
+    /// rows, from `row` on.
     pub(super) fn run(
         &self,
         first: usize,
         count: usize,
         rows: usize,
-        mut emit: impl FnMut(usize, usize, &Line),
+        mut emit: impl FnMut(usize, usize, &[Line]),
     ) {
         let mut space = Workspace::new(self.isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
@@ -163,9 +189,7 @@ impl<S: Isa> Band<'_, S> {
                     from,
                     &mut lines[..len],
                 );
-                for (i, line) in lines[..len].iter().enumerate() {
-                    emit(from + i, at, line);
-                }
+                emit(from, at, &lines[..len]);
             }
         }
     }
