@@ -20,7 +20,7 @@ use super::linear::{BAND_MAX, band, tile_rows};
 use crate::block::{
     Activations, CHUNK_ROWS, GemvSpace, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
 };
-use crate::isa::{Isa, LANES, vectorized};
+use crate::isa::{Isa, LANES, streaming, vectorized};
 use core::ops::Range;
 use guild_numerics::exp::{sigmoid, silu};
 use guild_numerics::lanes::Scalar;
@@ -102,6 +102,10 @@ impl<S: Isa> Instance for MoeExperts<S> {
             .call(call as u64, 64)
             .call((inner * bounds.workers) as u64, 64)
             .call((self.gathered_bytes() * bounds.workers) as u64, 64)
+            .call(
+                (rows * BAND_MAX * size_of::<f32>() * bounds.workers) as u64,
+                64,
+            )
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
@@ -149,15 +153,20 @@ impl<S: Isa> MoeExperts<S> {
         let workers = x.par().workers();
         let inner = inner.per_worker::<f32>(workers, CHUNK_ROWS * RECORD_ELEMS)?;
         let gathered = gathered.per_worker::<u8>(workers, self.gathered_bytes())?;
-        let parts = (staged, inner, gathered);
-        x.par()
-            .split(parts, 1, |item, (stage, inner, gathered)| match stage {
+        let sums = x.scratch(3)?;
+        let sums = sums.per_worker::<f32>(workers, pool.rows * BAND_MAX)?;
+        let parts = (staged, inner, gathered, sums);
+        x.par().split(
+            parts,
+            1,
+            |item, (stage, inner, gathered, sums)| match stage {
                 Stage::First(mut records) => {
                     pool.inner(item, rounded)
                         .run((inner, gathered), &mut records);
                 }
-                Stage::Second(records, mut y) => pool.combine(&records, &mut y),
-            })
+                Stage::Second(records, mut y) => pool.combine(&records, sums, &mut y),
+            },
+        )
     }
 
     /// Bytes in which a task gathers the input of up to [`CHUNK_ROWS`] rows.
@@ -257,16 +266,21 @@ impl<'a, S: Isa> Pool<'a, S> {
         })
     }
 
-    /// Adds all experts' results to a band of output columns.
-    fn combine(&self, records: &Published<'_, u8>, y: &mut guild_sdk::Tile<'_, f32>) {
+    /// Adds all experts' results to a band of output columns. They are added up in `sums`, where the band's rows lie
+    /// right one behind the other: rows of `y` are a power of two apart as a rule, so that a cache holds few of them.
+    fn combine(
+        &self,
+        records: &Published<'_, u8>,
+        sums: &mut [f32],
+        y: &mut guild_sdk::Tile<'_, f32>,
+    ) {
         let isa = self.kernel.isa;
         let columns = y.columns();
-        for row in y.rows() {
-            y.row_mut(row).fill(0.0);
-        }
         if self.rows == 1 {
             return self.combine_row(records, y);
         }
+        let sums = &mut sums[..self.rows * columns.len()];
+        sums.fill(0.0);
         let mut space = Workspace::new(isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
         let mut groups = self.routing.groups().peekable();
@@ -293,10 +307,22 @@ impl<'a, S: Isa> Pool<'a, S> {
                     (network.down.gemm)(isa, &mut space, &weight, &activations, first, lines);
                     let factors = &tokens.weights[first..];
                     let part = at..at + len;
-                    isa.vectorize::<AddWeighted, _>((rows, &*lines, factors, part, &mut *y));
+                    let arguments = (rows, &*lines, factors, part, &mut *sums, columns.len());
+                    isa.vectorize::<AddWeighted, _>(arguments);
                 }
             }
         }
+        let rows = y.rows();
+        streaming(isa, |stream| {
+            for (row, sums) in rows.zip(sums.chunks_exact(columns.len())) {
+                let (lines, rest) = y.row_mut(row).as_chunks_mut();
+                let (from, last) = sums.as_chunks();
+                for (y, sums) in lines.iter_mut().zip(from) {
+                    isa.stream(stream, y, sums);
+                }
+                rest.copy_from_slice(last);
+            }
+        });
     }
 }
 
@@ -306,6 +332,7 @@ impl<S: Isa> Pool<'_, S> {
         let isa = self.kernel.isa;
         let columns = y.columns();
         let y = y.row_mut(0);
+        y.fill(0.0);
         let mut space = GemvSpace::new(isa);
         let mut line = [0.0; BAND_MAX];
         let line = &mut line[..columns.len()];
@@ -419,22 +446,23 @@ impl<S: Isa> Inner<'_, S> {
     }
 }
 
-vectorized!(AddWeighted = add_weighted, AddArguments<'a, 'b>);
+vectorized!(AddWeighted = add_weighted, AddArguments<'a>);
 
-type AddArguments<'a, 'b> = (
+type AddArguments<'a> = (
     &'a [u32],
     &'a [Line],
     &'a [f32],
     Range<usize>,
-    &'a mut guild_sdk::Tile<'b, f32>,
+    &'a mut [f32],
+    usize,
 );
 
-/// `y[row] = fma(factor, line, y[row])` in the columns `part`.
+/// `sums[row] = fma(factor, line, sums[row])` in the columns `part`; rows are `width` long.
 #[inline(always)]
-fn add_weighted<S: Isa>(isa: S, (rows, lines, factors, part, y): AddArguments<'_, '_>) {
+fn add_weighted<S: Isa>(isa: S, (rows, lines, factors, part, sums, width): AddArguments<'_>) {
     for ((row, line), factor) in rows.iter().zip(lines).zip(factors) {
-        let y = &mut y.row_mut(*row as usize)[part.clone()];
-        add_scaled(isa, (*factor, &line.0, y));
+        let sums = &mut sums[*row as usize * width..][part.clone()];
+        add_scaled(isa, (*factor, &line.0, sums));
     }
 }
 
