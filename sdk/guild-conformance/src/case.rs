@@ -1,8 +1,10 @@
 //! Cases: operands with fixed data and what the oracle makes of them.
 //!
 //! One file for each operation. Shapes stand around the lane count (1, 15, 16, 17, 33) and the block
-//! lengths; data comes from a small generator with fixed seeds, so that a failure can be repeated.
+//! lengths; data comes from a small generator with fixed seeds, so that a failure can be repeated. Numbers at the edges
+//! of what a float can say are in `adversarial`.
 
+mod adversarial;
 mod attention;
 mod causal_conv;
 mod elementwise;

@@ -14,6 +14,7 @@ use guild_abi::abi::*;
 use guild_abi::contract::core_op;
 use guild_abi::counters::{guild_counter, guild_counters_v1};
 use guild_abi::text::ErrorText;
+use std::sync::LazyLock;
 
 /// A plugin's entry.
 pub type Entry = unsafe extern "C" fn(
@@ -30,7 +31,9 @@ const EXECUTIONS: u64 = 4;
 /// Runs every case on every operation of a plugin.
 #[must_use]
 pub fn run(entry: Entry) -> Report {
-    run_cases(entry, &case::all())
+    // The same for every plugin, and dear: tests of one process share them.
+    static CASES: LazyLock<Vec<Case>> = LazyLock::new(case::all);
+    run_cases(entry, &CASES)
 }
 
 /// Runs some cases on every operation of a plugin.

@@ -2,7 +2,7 @@
 
 use guild_end_to_end::{
     CPU, LLAMA, LLAMA_FACTORS, LLAMA_TIED, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, id_list,
-    json_file,
+    json_file, npy_values,
 };
 
 const MODELS: [(&str, &str); 4] = [
@@ -43,6 +43,23 @@ fn kernel_shows(feature: &str) -> bool {
     list.split_ascii_whitespace().any(|word| word == feature)
 }
 
+/// The instruction sets that this processor has, the portable one first. Says which it lacks.
+fn sets() -> Vec<&'static str> {
+    let sets = [
+        ("portable", true),
+        ("avx2", true),
+        ("avxvnni", kernel_shows("avx_vnni")),
+        ("avx512", std::is_x86_feature_detected!("avx512bw")),
+        ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
+        ("amx", kernel_shows("amx_int8")),
+    ];
+    let (present, lacking): (Vec<_>, Vec<_>) = sets.into_iter().partition(|(_, present)| *present);
+    for (set, _) in lacking {
+        eprintln!("skipped: this processor has no {set}");
+    }
+    present.into_iter().map(|(set, _)| set).collect()
+}
+
 #[test]
 fn instruction_sets_change_no_bit() {
     let site = Site::with(&[CPU, QWEN, LLAMA]);
@@ -50,19 +67,83 @@ fn instruction_sets_change_no_bit() {
         let ids = prompt(golden);
         let force = |isa| site.logits(model, &ids, &["--external-only"], &[("GUILD_CPU_ISA", isa)]);
         let portable = force("portable");
-        assert!(portable == force("avx2"), "{model}: avx2");
-        for (isa, present) in [
-            ("avxvnni", kernel_shows("avx_vnni")),
-            ("avx512", std::is_x86_feature_detected!("avx512bw")),
-            ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
-            ("amx", kernel_shows("amx_int8")),
-        ] {
-            if present {
-                assert!(portable == force(isa), "{model}: {isa}");
-            } else {
-                eprintln!("skipped: this processor has no {isa}");
+        for isa in &sets()[1..] {
+            assert!(portable == force(isa), "{model}: {isa}");
+        }
+    }
+}
+
+const THREADS: [&str; 3] = ["1", "2", "3"];
+const BATCHES: [&str; 4] = ["1", "7", "64", "512"];
+/// For models beside the one that goes through the whole grid: every number of threads and every batch once.
+const CORNERS: [(&str, &str); 4] = [("3", "1"), ("2", "7"), ("3", "64"), ("1", "512")];
+
+/// Tokens of a long prompt: more than two chunks of 64 with a rest, and more than one page of the cache.
+const LONG_PROMPT: usize = 275;
+
+/// The ids of a golden prompt again and again, turned by one more each time so that no two rounds are the same.
+fn long_prompt(golden: &str) -> String {
+    let ids = json_file(golden)["prompt_ids"].clone();
+    let ids = ids.as_array().unwrap();
+    let id = |at: usize| ids[(at + at / ids.len()) % ids.len()].to_string();
+    (0..LONG_PROMPT).map(id).collect::<Vec<_>>().join(",")
+}
+
+/// Logits of a long prompt, on one instruction set with so many threads and rows a pass.
+fn on_grid(
+    site: &Site,
+    model: &str,
+    ids: &str,
+    (set, threads, batch): (&str, &str, &str),
+) -> Vec<u8> {
+    let options = ["--external-only", "-t", threads, "--batch", batch];
+    site.logits(model, ids, &options, &[("GUILD_CPU_ISA", set)])
+}
+
+/// The whole grid, on quantised weights of several formats. Of other models the corners.
+#[test]
+fn sets_threads_and_batches_together_change_no_bit() {
+    let site = Site::with(&[CPU, QWEN, LLAMA]);
+    let whole: Vec<(&str, &str)> = THREADS
+        .iter()
+        .flat_map(|threads| BATCHES.map(|batch| (*threads, batch)))
+        .collect();
+    for (model, golden) in MODELS {
+        let ids = long_prompt(golden);
+        let points = if model == TINY_Q4_K_M {
+            &whole[..]
+        } else {
+            &CORNERS
+        };
+        let first = on_grid(&site, model, &ids, ("portable", "1", "512"));
+        let finite = npy_values(&first).iter().all(|logit| logit.is_finite());
+        assert!(finite, "{model}: a comparison of NaN says nothing");
+        for set in sets() {
+            for (threads, batch) in points {
+                let other = on_grid(&site, model, &ids, (set, threads, batch));
+                assert!(
+                    first == other,
+                    "{model}: {set}, {threads} threads, batch {batch}"
+                );
             }
         }
+    }
+}
+
+/// So the grid above goes through a cache that rounds.
+#[test]
+fn the_cache_is_f16_where_nothing_else_is_asked_for() {
+    let site = Site::with(&[CPU, QWEN, LLAMA]);
+    for (model, golden) in MODELS {
+        let ids = prompt(golden);
+        let with =
+            |more: &[&str]| site.logits(model, &ids, &[&["--external-only"], more].concat(), &[]);
+        let default = with(&[]);
+        assert!(default == with(&["--kv", "f16"]), "{model}");
+        assert!(
+            default != with(&["--kv", "f32"]),
+            "{model}: f32 is the same"
+        );
     }
 }
 

@@ -1,5 +1,7 @@
-//! Cases of `linear`: every weight format, one row and several, special rows, several weights.
+//! Cases of `linear`: every weight format, one row and several, special rows, several weights, odd numbers.
 
+use super::adversarial::{Odd, odd_rows, odd_weight};
+use super::weights::block_elems;
 use super::{Case, Operand, Seed, random_weight};
 use crate::oracle::{self, Matrix};
 use guild_abi::contract::LINEAR;
@@ -12,7 +14,7 @@ use guild_sdk::format::{self, WEIGHT_FORMATS};
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &format in WEIGHT_FORMATS {
-        let block = format::storage(format).map_or(1, |storage| storage.block_elems);
+        let block = block_elems(format);
         let lengths: &[usize] = match block {
             1 => &[1, 15, 16, 17, 33, 80],
             // The last one goes beyond two steps of 256 elements.
@@ -30,6 +32,9 @@ pub(super) fn cases() -> Vec<Case> {
                 cases.push(case);
             }
         }
+        cases.extend(one_row(format));
+        cases.extend(many_rows(format));
+        cases.extend(odd_numbers(format));
     }
     let mixed = [
         (GUILD_FORMAT_Q4_K, 15),
@@ -46,6 +51,74 @@ pub(super) fn cases() -> Vec<Case> {
         ));
     }
     cases.extend([negative_zero(), extreme_scales()]);
+    cases
+}
+
+/// Elements of a step: that many of a row are multiplied at once.
+const STEP: usize = 256;
+
+/// One row of activations. A kernel may read a weight in the order of the file then, steps of several rows at once:
+/// rows of less and more than sixteen steps, some that divide sixteen and some that don't; weights that end within
+/// sixteen steps, within sixteen rows, or after several times sixteen rows for one task.
+fn one_row(format: u32) -> Vec<Case> {
+    let block = block_elems(format);
+    let lengths: &[usize] = match block {
+        STEP => &[1, 2, 3, 8, 16, 17, 24].map(|steps| steps * STEP),
+        // A last step that is a short one.
+        _ => &[STEP + block, 16 * STEP + block],
+    };
+    let mut cases = Vec::new();
+    for &k in lengths {
+        // Of weights with one short row there are cases above.
+        let weight_rows: &[usize] = if k > 3 * STEP { &[1, 5, 37] } else { &[5, 37] };
+        cases.extend(weight_rows.iter().map(|&m| linear(1, k, &[(format, m)])));
+    }
+    // So many that a task has more than sixteen, with one worker and with two.
+    cases.push(linear(1, lengths[0], &[(format, 421)]));
+    if block == STEP {
+        cases.push(linear(1, 3 * STEP, &[(format, 421)]));
+        cases.push(linear(1, 17 * STEP, &[(format, 205)]));
+    }
+    cases
+}
+
+/// Numbers of rows on both sides of those from which a kernel may go another way.
+fn many_rows(format: u32) -> Vec<Case> {
+    let k = short_row(format);
+    let rows = [2, 12, 20, 33];
+    rows.map(|rows| linear(rows, k, &[(format, 37)])).to_vec()
+}
+
+/// Elements of a row of more than two steps, the last of which is short where the format allows it.
+fn short_row(format: u32) -> usize {
+    match block_elems(format) {
+        STEP => 3 * STEP,
+        block => 2 * STEP + block,
+    }
+}
+
+/// Odd scales with odd activations: one row in each way, and all of them in one call.
+fn odd_numbers(format: u32) -> Vec<Case> {
+    let (mut seed, k) = (Seed::new(398), short_row(format));
+    let mut case = |what: String, ways: &[Odd], k: usize, m: usize| {
+        let x = odd_rows(&mut seed, format, ways.iter().copied(), k);
+        let bytes = odd_weight(&mut seed, format, (m, k), true);
+        let (rows, name) = (ways.len(), format::name(format));
+        let name = format!("[{rows}, {k}] x odd {name} {m}, {what}");
+        product(name, &x, k, vec![(format, bytes)])
+    };
+    let mut cases: Vec<Case> = Odd::ALL
+        .iter()
+        .map(|odd| case(format!("{odd:?}"), &[*odd], k, 21))
+        .collect();
+    // Beyond sixteen steps, where sums of a row go on.
+    let long = 15 * STEP + k;
+    for odd in [Odd::NearTheLimit, Odd::Zeros] {
+        cases.push(case(format!("{odd:?}"), &[odd], long, 13));
+    }
+    let twice = [Odd::ALL, Odd::ALL].concat();
+    cases.push(case("all ways".to_owned(), &twice, k, 13));
+    cases.push(case("some ways".to_owned(), &Odd::ALL[2..9], k, 13));
     cases
 }
 

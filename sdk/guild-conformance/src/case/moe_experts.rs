@@ -1,13 +1,15 @@
 //! Cases of `moe_experts`: every weight format, all layouts of the operands, expert order, rows that
-//! share experts, a bad id.
+//! share experts, odd numbers, a bad id.
 
+use super::adversarial::{Odd, odd_rows, odd_weight};
+use super::weights::block_elems;
 use super::{Case, Operand, Seed, params, random_weight};
 use crate::oracle::Matrix;
 use crate::oracle::moe_experts::{ExpertPool, FeedForward};
 use guild_abi::contract::MOE_EXPERTS;
 use guild_abi::core_ops::{GUILD_MOE_FUSED_GATE_UP, GUILD_MOE_SHARED, GUILD_MOE_SHARED_GATE};
 use guild_abi::formats::{
-    GUILD_FORMAT_F32, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
+    GUILD_FORMAT_F32, GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K, GUILD_FORMAT_Q8_0,
     GUILD_LAYOUT_GATE_UP_ROWS,
 };
 use guild_quant::ExpertRows;
@@ -15,12 +17,13 @@ use guild_sdk::format::{self, WEIGHT_FORMATS};
 
 /// Every flag.
 const ALL: u32 = GUILD_MOE_FUSED_GATE_UP | GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
+/// Factors of an expert's result: none, subnormal ones, all of it.
+const ODD_FACTORS: [f32; 4] = [0.0, 1e-45, 1e-39, 1.0];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &format in WEIGHT_FORMATS {
-        let block = format::storage(format).map_or(1, |storage| storage.block_elems);
-        let (hidden, ff, shared) = match block {
+        let (hidden, ff, shared) = match block_elems(format) {
             1 => (33, 17, 15),
             32 => (96, 64, 32),
             64 => (192, 320, 64),
@@ -38,6 +41,7 @@ pub(super) fn cases() -> Vec<Case> {
             flags: 0,
             top_k: 3,
             rows: 1,
+            odd: &[],
         };
         for flags in [
             0,
@@ -52,8 +56,80 @@ pub(super) fn cases() -> Vec<Case> {
         cases.push(with_leading_axis(plain.with(ALL, 2).case()));
         cases.push(plain.with(0, 1).case_of_pairs());
         cases.push(plain.with(ALL, 9).case_of_pairs());
+        cases.extend(one_row(plain));
+        cases.extend(many_rows(plain));
+        cases.extend(odd_numbers(plain));
     }
     cases.extend(of_several_formats());
+    cases
+}
+
+/// One row of activations, which a kernel may multiply in the order of the file: rows of three steps of 256 elements,
+/// or with a short last one. In some formats with 256-element blocks also rows of more than sixteen steps.
+fn one_row(plain: Pool) -> Vec<Case> {
+    let flags = GUILD_MOE_SHARED | GUILD_MOE_SHARED_GATE;
+    let (hidden, ff) = match block_elems(plain.gate) {
+        256 => (768, 512),
+        block => (256 + block, 512 + block),
+    };
+    let few = Pool {
+        experts: 3,
+        top_k: 2,
+        hidden,
+        ff,
+        ..plain
+    };
+    let mut cases = vec![few.with(flags, 1).case(), few.with(0, 1).case_of_pairs()];
+    if [GUILD_FORMAT_Q2_K, GUILD_FORMAT_Q4_K, GUILD_FORMAT_Q6_K].contains(&plain.gate) {
+        for (hidden, ff) in [(17 * 256, 256), (256, 17 * 256)] {
+            let long = Pool {
+                experts: 2,
+                top_k: 1,
+                hidden,
+                ff,
+                ..plain
+            };
+            cases.extend([long.case(), long.case_of_pairs()]);
+        }
+    }
+    cases
+}
+
+/// Groups of rows on both sides of the numbers from which a kernel may go another way: twelve a network, then about
+/// eleven an expert and 33 for the shared one.
+fn many_rows(plain: Pool) -> Vec<Case> {
+    let small = plain.small();
+    let twelve = Pool {
+        experts: 2,
+        top_k: 2,
+        ..small
+    };
+    let spread = Pool { top_k: 1, ..small };
+    vec![
+        twelve.with(GUILD_MOE_SHARED, 12).case(),
+        spread.with(ALL, 33).case(),
+    ]
+}
+
+/// Odd scales with odd activations and factors: one row, and all ways in one call.
+fn odd_numbers(plain: Pool) -> Vec<Case> {
+    let small = plain.small();
+    let mut cases: Vec<Case> = [
+        &[Odd::Nan][..],
+        &[Odd::Infinity],
+        &[Odd::Subnormals],
+        &[Odd::NearTheLimit],
+        &[Odd::Zeros],
+    ]
+    .iter()
+    .map(|odd| Pool { odd, ..small }.with(GUILD_MOE_SHARED, 1).case())
+    .collect();
+    let all = Pool {
+        odd: &Odd::ALL,
+        ..small
+    };
+    cases.push(all.with(ALL, 2 * Odd::ALL.len()).case());
+    cases.push(all.with(0, Odd::ALL.len()).case_of_pairs());
     cases
 }
 
@@ -70,6 +146,7 @@ fn of_several_formats() -> Vec<Case> {
         flags: ALL,
         top_k: 8,
         rows: 3,
+        odd: &[],
     };
     let pairs = mixed.with(0, 40).case_of_pairs();
     let mut cases = vec![mixed.case(), mixed.with(0, 40).case(), pairs];
@@ -157,9 +234,27 @@ struct Pool {
     flags: u32,
     top_k: usize,
     rows: usize,
+    /// In which ways the rows are odd, in turn, if they are; weights and factors are too then.
+    odd: &'static [Odd],
 }
 
 impl Pool {
+    /// Three experts, two a row, with rows as short as two blocks, and one where blocks are steps.
+    fn small(self) -> Pool {
+        let length = match block_elems(self.gate) {
+            1 => 33,
+            256 => 256,
+            block => 2 * block,
+        };
+        Pool {
+            experts: 3,
+            top_k: 2,
+            hidden: length,
+            ff: length,
+            ..self
+        }
+    }
+
     fn with(self, flags: u32, rows: usize) -> Pool {
         Pool {
             flags,
@@ -178,11 +273,20 @@ impl Pool {
 
     fn case(&self) -> Case {
         let mut seed = Seed::new(1000 + (self.hidden * self.ff + self.rows) as u64);
-        let x = seed.rows_with_specials(self.rows, self.hidden);
+        let x = if self.odd.is_empty() {
+            seed.rows_with_specials(self.rows, self.hidden)
+        } else {
+            let ways = self.odd.iter().copied().cycle().take(self.rows);
+            odd_rows(&mut seed, self.gate, ways, self.hidden)
+        };
         let ids: Vec<i32> = (0..self.rows)
             .flat_map(|_| self.choose(&mut seed))
             .collect();
-        let weights: Vec<f32> = (0..ids.len()).map(|_| seed.unit().abs()).collect();
+        let factor = |seed: &mut Seed| match seed.below(4) {
+            0 if !self.odd.is_empty() => ODD_FACTORS[seed.below(ODD_FACTORS.len())],
+            _ => seed.unit().abs(),
+        };
+        let weights: Vec<f32> = (0..ids.len()).map(|_| factor(&mut seed)).collect();
         let mut operands = self.weights(&mut seed);
         let y = self.expect(&x, &ids, &weights, &operands);
         let name = format!(
@@ -225,7 +329,13 @@ impl Pool {
                 shape[..shape.len() - 1].iter().product(),
                 shape[shape.len() - 1],
             );
-            Operand::weight(format, shape, random_weight(seed, format, rows, elems))
+            let bytes = if self.odd.is_empty() {
+                random_weight(seed, format, rows, elems)
+            } else {
+                // What isn't finite in one row of gate or up would be in every output.
+                odd_weight(seed, format, (rows, elems), false)
+            };
+            Operand::weight(format, shape, bytes)
         };
         let mut operands = if self.has(GUILD_MOE_FUSED_GATE_UP) {
             vec![weight(self.gate, &[experts, 2 * ff, hidden])]

@@ -44,20 +44,29 @@ fn blocks(seed: &mut Seed, format: u32, elems: usize) -> Vec<u8> {
             GUILD_FORMAT_MXFP4 => block[0] = 126 - seed.below(21) as u8,
             // Scales of 2^-10 to 240 are what random bytes say.
             GUILD_FORMAT_NVFP4 => {}
-            GUILD_FORMAT_IQ1_M => {
-                let scale = f16_scale(seed);
-                for (k, word) in block[48..].as_chunks_mut::<2>().0.iter_mut().enumerate() {
-                    word[1] = word[1] & 0x0f | ((scale >> (4 * k)) as u8) << 4;
-                }
-            }
-            _ => {
-                for &at in f16_scales_at(format) {
-                    block[at..at + 2].copy_from_slice(&f16_scale(seed).to_le_bytes());
-                }
-            }
+            _ => write_f16_scales(format, block, || f16_scale(seed)),
         }
     }
     bytes
+}
+
+/// Elements of a block; 1 in a format without blocks.
+pub(super) fn block_elems(format: u32) -> usize {
+    format::storage(format).map_or(1, |storage| storage.block_elems)
+}
+
+/// Gives each F16 scale of a block the next bits.
+pub(super) fn write_f16_scales(format: u32, block: &mut [u8], mut next: impl FnMut() -> u16) {
+    if format == GUILD_FORMAT_IQ1_M {
+        let scale = next();
+        for (k, word) in block[48..].as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            word[1] = word[1] & 0x0f | ((scale >> (4 * k)) as u8) << 4;
+        }
+        return;
+    }
+    for &at in f16_scales_at(format) {
+        block[at..at + 2].copy_from_slice(&next().to_le_bytes());
+    }
 }
 
 /// A scale as F16, of either sign.
