@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use guild_package::{Digest, ObjectSource};
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -23,6 +24,10 @@ use crate::maps::FileIdentity;
 const NAME_MAX_BYTES: usize = 249;
 /// Numbers from here on are left alone by the rest of the process.
 const FIRST_DESCRIPTOR: RawFd = 1000;
+
+/// How often the system is asked again that was busy, and after which pause.
+const BUSY_RETRIES: u32 = 40;
+const BUSY_PAUSE: Duration = Duration::from_millis(25);
 
 /// The lowest number that no memory file has had. Held while a number is taken, so that a number
 /// that was given back at once can't be taken by a second thread.
@@ -130,7 +135,7 @@ fn create(package: &str) -> Result<File, Fault> {
 
 fn seal(file: &File) -> Result<(), Fault> {
     let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
-    rustix::fs::fcntl_add_seals(file, seals)
+    while_busy(|| rustix::fs::fcntl_add_seals(file, seals))
         .and_then(|()| rustix::fs::fcntl_get_seals(file))
         .map_err(|error| unavailable("seal a memory file", error))
         .and_then(|present| match present.contains(seals) {
@@ -141,6 +146,18 @@ fn seal(file: &File) -> Result<(), Fault> {
                 next: "use a Linux kernel that supports memfd seals",
             }),
         })
+}
+
+/// Asks again while the answer is BUSY. The system refuses a seal on writes while anybody holds one of the file's
+/// pages; it waits a while itself, but its own reclaim or migration of pages can take longer under load.
+fn while_busy(mut ask: impl FnMut() -> Result<(), Errno>) -> Result<(), Errno> {
+    for _ in 0..BUSY_RETRIES {
+        match ask() {
+            Err(Errno::BUSY) => std::thread::sleep(BUSY_PAUSE),
+            answer => return answer,
+        }
+    }
+    ask()
 }
 
 /// A second descriptor of `file` with a number that this function has never given out.
@@ -169,6 +186,25 @@ fn unavailable(step: &'static str, error: Errno) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_busy_system_is_asked_again_and_other_answers_count_at_once() {
+        let asked = |answers: &[Result<(), Errno>]| {
+            let mut answers = answers.iter().copied();
+            let mut count = 0;
+            let last = while_busy(|| {
+                count += 1;
+                answers.next().unwrap_or(Err(Errno::BUSY))
+            });
+            (last, count)
+        };
+        assert_eq!(
+            asked(&[Err(Errno::BUSY), Err(Errno::BUSY), Ok(())]),
+            (Ok(()), 3)
+        );
+        assert_eq!(asked(&[Err(Errno::PERM), Ok(())]), (Err(Errno::PERM), 1));
+        assert_eq!(asked(&[]), (Err(Errno::BUSY), BUSY_RETRIES + 1));
+    }
     use std::io::{Read, Seek, SeekFrom};
     use std::os::unix::fs::FileExt;
 
