@@ -81,12 +81,13 @@ pub(super) fn paired_dots<S: Isa>(
 }
 
 /// Of which byte of the scales each i16 of a vector is.
-const PAIRED_PLACES: [[u8; 64]; 2] = [places([0, 0, 2, 2]), places([1, 1, 3, 3])];
+const PAIRED_PLACES: [[u8; 64]; 2] = [places([0, 0, 2, 2], 0), places([1, 1, 3, 3], 0)];
 
-/// Look-up indices that bring a byte to each i16 of a quarter, which gets nothing in its upper half.
-pub(super) const fn places(bytes: [u8; 4]) -> [u8; 64] {
+/// Look-up indices that bring a byte to each i16 of a quarter: to its lower half, 0, or its upper one, 1. The other
+/// gets nothing.
+pub(super) const fn places(bytes: [u8; 4], half: usize) -> [u8; 64] {
     let mut places = [128; 64];
-    let mut i = 0;
+    let mut i = half;
     while i < 64 {
         places[i] = bytes[i / 16];
         i += 2;

@@ -79,22 +79,11 @@ const HALVES_ORDER: [u8; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
 
 /// Which scale each 16 bytes of a vector have, as the upper bytes of i16.
 const PLACES: [[u8; 64]; 4] = [
-    upper([0, 1, 8, 9]),
-    upper([2, 3, 10, 11]),
-    upper([4, 5, 12, 13]),
-    upper([6, 7, 14, 15]),
+    k_quants::places([0, 1, 8, 9], 1),
+    k_quants::places([2, 3, 10, 11], 1),
+    k_quants::places([4, 5, 12, 13], 1),
+    k_quants::places([6, 7, 14, 15], 1),
 ];
-
-/// Look-up indices that bring a byte to the upper half of each i16 of a quarter.
-const fn upper(bytes: [u8; 4]) -> [u8; 64] {
-    let mut places = [128; 64];
-    let mut i = 1;
-    while i < 64 {
-        places[i] = bytes[i / 16];
-        i += 2;
-    }
-    places
-}
 
 impl StepDots for Q6K {
     #[inline(always)]
