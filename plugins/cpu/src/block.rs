@@ -118,18 +118,6 @@ impl<S: Isa> Workspace<S> {
     }
 }
 
-impl<S: Isa> GemvSpace<S> {
-    /// Room for products with one row.
-    pub fn new(isa: S) -> GemvSpace<S> {
-        isa.vectorize::<EmptyGemvSpace, _>(())
-    }
-}
-
-/// Names [`GemvSpace::empty`].
-struct EmptyGemvSpace;
-
-vectorized!(impl [] EmptyGemvSpace = GemvSpace::empty, (), GemvSpace<S>);
-
 /// Names [`Workspace::empty`].
 struct EmptyWorkspace;
 

@@ -55,7 +55,7 @@ fn load_f32<S: Isa>(isa: S, bytes: &[u8]) -> S::F {
     isa.load_bytes(bytes.first_chunk().expect("64 bytes"))
 }
 
-/// What [`float_product`] takes: as [`super::Product`], without the tile.
+/// What [`float_product`] takes: as [`super::Gemm`], without the tile.
 pub(super) type FloatArguments<'a> = (&'a TileRows<'a>, &'a Activations<'a>, usize, &'a mut [Line]);
 
 /// As [`super::Gemm`] says, for one format.

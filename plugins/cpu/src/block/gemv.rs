@@ -13,7 +13,7 @@
 use super::product::TileRows;
 use super::record::{Activations, Ahead, RECORD_ELEMS, SideBySide};
 use super::{Block, Parts, Sums, Tile};
-use crate::isa::{Isa, LANES};
+use crate::isa::{Isa, LANES, vectorized};
 use core::ops::Range;
 
 /// Terms of a step at most. Where there are more, collecting them costs more than reading in order saves.
@@ -219,8 +219,13 @@ pub struct GemvSpace<S: Isa> {
 }
 
 impl<S: Isa> GemvSpace<S> {
+    /// Room for products with one row.
+    pub fn new(isa: S) -> GemvSpace<S> {
+        isa.vectorize::<EmptyGemvSpace, _>(())
+    }
+
     #[inline(always)]
-    pub(super) fn empty(isa: S, (): ()) -> GemvSpace<S> {
+    fn empty(isa: S, (): ()) -> GemvSpace<S> {
         GemvSpace {
             tile: Tile::empty(isa),
             collected: Collected {
@@ -230,6 +235,11 @@ impl<S: Isa> GemvSpace<S> {
         }
     }
 }
+
+/// Names [`GemvSpace::empty`].
+struct EmptyGemvSpace;
+
+vectorized!(impl [] EmptyGemvSpace = GemvSpace::empty, (), GemvSpace<S>);
 
 /// Up to sixteen steps of all rows.
 struct Pass<'a, S: Isa> {

@@ -1,6 +1,7 @@
 //! What the formats with 256 elements share: packed scales and minimums, and their product.
 
 use super::dot::{self, Dot, Unsigned};
+use super::gemv::{InOrder, StepDots, Steps, sixteen_dots};
 use super::record::Source;
 use super::{Parts, Planes, Sums, Tile};
 use crate::isa::{Isa, PlaneLayout};
@@ -29,7 +30,7 @@ pub(super) fn unpack_header<S: Isa>(
 /// Unpacks all of it but the sub-blocks' scales, which stay bytes: four in a word of the first vector, four in the
 /// second.
 #[inline(always)]
-pub(super) fn unpack_minimums<S: Isa>(
+fn unpack_minimums<S: Isa>(
     isa: S,
     bytes: &[u8],
     stride: usize,
@@ -93,6 +94,20 @@ pub(super) const fn places(bytes: [u8; 4], half: usize) -> [u8; 64] {
         i += 2;
     }
     places
+}
+
+/// The integers of sixteen steps of `ggml.q4_K` or `ggml.q5_K`, and into `tile` what their terms need besides. The
+/// headers come last: the dots have brought them into a near cache.
+#[inline(always)]
+pub(super) fn sixteen_dots_above_minimums<S: Isa, D: StepDots>(
+    isa: S,
+    steps: &Steps<'_>,
+    records: &InOrder<S>,
+    tile: &mut Tile<S>,
+) -> S::V {
+    let dots = sixteen_dots::<S, D>(isa, steps, records);
+    unpack_minimums(isa, steps.bytes, steps.stride, 0, tile);
+    dots
 }
 
 /// The eight scales of one block, as the words of [`unpack_minimums`].

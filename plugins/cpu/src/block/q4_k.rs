@@ -1,7 +1,7 @@
 //! `ggml.q4_K`: 256 elements of 4 bits, eight sub-blocks of 32 with a scale and a minimum each.
 
-use super::gemv::{InOrder, StepDots, Steps, sixteen_dots};
-use super::k_quants::{PAIRED_ORDER, packed_scales, paired_dots, unpack_header, unpack_minimums};
+use super::gemv::{InOrder, StepDots, Steps};
+use super::k_quants::{PAIRED_ORDER, packed_scales, paired_dots, unpack_header};
 use super::record::Rounding;
 use super::{Block, Tile, k_quants};
 use crate::isa::{Isa, LANES};
@@ -52,9 +52,7 @@ impl Block for Q4K {
         records: &InOrder<S>,
         tile: &mut Tile<S>,
     ) -> S::V {
-        let dots = sixteen_dots::<S, Q4K>(isa, steps, records);
-        unpack_minimums(isa, steps.bytes, steps.stride, 0, tile);
-        dots
+        k_quants::sixteen_dots_above_minimums::<S, Q4K>(isa, steps, records, tile)
     }
 }
 

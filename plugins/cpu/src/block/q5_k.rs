@@ -1,7 +1,7 @@
 //! `ggml.q5_K`: as `ggml.q4_K`, with a fifth bit for each element.
 
-use super::gemv::{InOrder, StepDots, Steps, sixteen_dots};
-use super::k_quants::{PAIRED_ORDER, packed_scales, paired_dots, unpack_header, unpack_minimums};
+use super::gemv::{InOrder, StepDots, Steps};
+use super::k_quants::{PAIRED_ORDER, packed_scales, paired_dots, unpack_header};
 use super::record::Rounding;
 use super::{Block, Tile, k_quants};
 use crate::isa::{Isa, LANES};
@@ -59,9 +59,7 @@ impl Block for Q5K {
         records: &InOrder<S>,
         tile: &mut Tile<S>,
     ) -> S::V {
-        let dots = sixteen_dots::<S, Q5K>(isa, steps, records);
-        unpack_minimums(isa, steps.bytes, steps.stride, 0, tile);
-        dots
+        k_quants::sixteen_dots_above_minimums::<S, Q5K>(isa, steps, records, tile)
     }
 }
 
