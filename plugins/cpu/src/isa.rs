@@ -289,6 +289,12 @@ pub trait Isa: Lanes + Send + Sync + 'static {
         let _ = (bytes, at);
     }
 
+    /// The same for a cache that is further away.
+    #[inline(always)]
+    fn prefetch_far(self, bytes: &[u8], at: usize) {
+        let _ = (bytes, at);
+    }
+
     /// Writes 16 values, past the caches where that is possible.
     fn stream(self, stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
         let _ = stream;

@@ -22,9 +22,11 @@ const TERMS_MAX: usize = 2;
 const LINES: usize = 2 * TERMS_MAX * LANES;
 /// Lines that may be read behind those: of fewer than sixteen outputs as of sixteen.
 const LINES_BEHIND: usize = LANES;
-/// How far in front of the dots memory is asked. Further ahead than the processor looks by itself, requests take as
-/// long as memory does and hold one another up; right in front they come too late.
-const AHEAD_BYTES: usize = 1536;
+/// How far in front of the dots memory is asked, for a cache that is far and for the nearest. The nearest waits for few
+/// lines at a time; what the far one has already holds it up no longer.
+const FAR_AHEAD_BYTES: usize = 4096;
+/// The same for the nearest cache.
+const AHEAD_BYTES: usize = 1024;
 /// Bytes of a line.
 const LINE_BYTES: usize = 4 * LANES;
 /// The sub-blocks of a record as they stand there.
@@ -131,6 +133,7 @@ pub(super) fn sixteen_dots<S: Isa, D: StepDots>(
         let at = lane * steps.stride;
         for line in (0..steps.stride).step_by(LINE_BYTES) {
             isa.prefetch_at(steps.bytes, at + line + AHEAD_BYTES);
+            isa.prefetch_far(steps.bytes, at + line + FAR_AHEAD_BYTES);
         }
         *dots = D::dots(isa, &steps.bytes[at..], &records.words[step]);
         step = if step + 1 < records.count {

@@ -7,14 +7,11 @@ use super::{Parts, Planes, Sums, Tile};
 use crate::isa::{Isa, LANES, PlaneLayout};
 use core::marker::PhantomData;
 
-/// The F16 scale at the start of a block, for sixteen rows.
+/// The F16 scale at `offset`, for sixteen rows. Sixteen bytes of each row are read.
 #[inline(always)]
 pub(super) fn unpack_scale<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize) -> S::F {
-    let words: [u32; LANES] = core::array::from_fn(|row| {
-        let at = row * stride + offset;
-        u32::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
-    });
-    isa.float_f16(isa.load_i32(&words))
+    let [scale, ..] = isa.columns(bytes, stride, offset);
+    isa.float_f16(scale)
 }
 
 /// The scale that the byte at `offset` names in `scales`, for sixteen rows.
@@ -26,8 +23,10 @@ pub(super) fn unpack_byte_scale<S: Isa>(
     offset: usize,
     scales: &[f32; 256],
 ) -> S::F {
-    let values: [f32; LANES] =
-        core::array::from_fn(|row| scales[usize::from(bytes[row * stride + offset])]);
+    let mut values = [0.0; LANES];
+    for (row, value) in values.iter_mut().enumerate() {
+        *value = scales[usize::from(bytes[row * stride + offset])];
+    }
     isa.load(&values)
 }
 

@@ -5,13 +5,14 @@
 use super::dot::Unsigned;
 use super::k_quants::{unit_scales, unpack_pairs};
 use super::record::Rounding;
-use super::{Block, Tile, k_quants, small};
+use super::{Block, Tile, k_quants};
 use crate::isa::Isa;
 
 /// The format.
 pub(super) struct Tq2_0;
 
-const D_AT: usize = 64;
+/// The last 16 bytes of a block; `d` is their upper end.
+const TAIL_AT: usize = 50;
 
 impl Block for Tq2_0 {
     type Parts = k_quants::Scaled<Unsigned<1>, 8>;
@@ -29,7 +30,8 @@ impl Block for Tq2_0 {
         _blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        tile.d[0] = small::unpack_scale(isa, bytes, stride, offset + D_AT);
+        let [.., tail] = isa.columns(bytes, stride, offset + TAIL_AT);
+        tile.d[0] = isa.float_f16(isa.shr::<16>(tail));
         unit_scales(isa, tile);
         unpack_pairs(isa, bytes, stride, offset, tile);
     }

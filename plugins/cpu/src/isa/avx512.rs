@@ -129,6 +129,12 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
             bytes.as_ptr().wrapping_add(at).cast()
         ));
     }
+    #[inline(always)]
+    fn prefetch_far(self, bytes: &[u8], at: usize) {
+        have!(_mm_prefetch::<_MM_HINT_T1>(
+            bytes.as_ptr().wrapping_add(at).cast()
+        ));
+    }
     fn stream(self, _stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
         if y.as_ptr().addr().is_multiple_of(64) {
             have!(_mm512_stream_ps(

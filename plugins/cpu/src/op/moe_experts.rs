@@ -12,13 +12,14 @@
 
 mod operands;
 mod routing;
+mod single_row;
 
 pub use operands::{supports, supports_alternating_rows, supports_file_rows};
 
 use super::activations::Forms;
 use super::linear::{BAND_MAX, band, tile_rows};
 use crate::block::{
-    Activations, CHUNK_ROWS, GemvSpace, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
+    Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
 };
 use crate::isa::{Isa, LANES, streaming, vectorized};
 use core::ops::Range;
@@ -31,9 +32,6 @@ use guild_sdk::{
 };
 use operands::{Layout, Network, Operands};
 use routing::{Routing, Sizes};
-
-/// Bytes of the next expert's weights that are asked for: until the product with them looks ahead by itself.
-const NEXT_BYTES: usize = 2048;
 
 struct MoeExperts<S: Isa> {
     isa: S,
@@ -98,14 +96,12 @@ impl<S: Isa> Instance for MoeExperts<S> {
         let rows = self.rows_max.max(bounds.max_rows);
         let call = self.forms.bytes(rows) + self.sizes.bytes(rows) + self.sizes.record_bytes(rows);
         let inner = CHUNK_ROWS * RECORD_ELEMS * size_of::<f32>();
+        let sums = (rows * BAND_MAX * bounds.workers).max(self.sizes.active(1) * self.hidden);
         ScratchSlots::NONE
             .call(call as u64, 64)
             .call((inner * bounds.workers) as u64, 64)
             .call((self.gathered_bytes() * bounds.workers) as u64, 64)
-            .call(
-                (rows * BAND_MAX * size_of::<f32>() * bounds.workers) as u64,
-                64,
-            )
+            .call((sums * size_of::<f32>()) as u64, 64)
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
@@ -132,9 +128,12 @@ impl<S: Isa> Instance for MoeExperts<S> {
             routing: &routing,
             rows,
         };
+        let records = Ragged::new(records, routing.bounds)?;
+        if rows == 1 {
+            return pool.run_row(x, &rounded, (records, words), y);
+        }
         let width = band(y.dim(), x.par().workers());
         let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
-        let records = Ragged::new(records, routing.bounds)?;
         let staged = Staged::new(records, words, bands)?;
         self.run(x, &pool, &rounded, staged)
     }
@@ -276,9 +275,6 @@ impl<'a, S: Isa> Pool<'a, S> {
     ) {
         let isa = self.kernel.isa;
         let columns = y.columns();
-        if self.rows == 1 {
-            return self.combine_row(records, y);
-        }
         let sums = &mut sums[..self.rows * columns.len()];
         sums.fill(0.0);
         let mut space = Workspace::new(isa);
@@ -326,36 +322,6 @@ impl<'a, S: Isa> Pool<'a, S> {
     }
 }
 
-impl<S: Isa> Pool<'_, S> {
-    /// The same for the only row of a call.
-    fn combine_row(&self, records: &Published<'_, u8>, y: &mut guild_sdk::Tile<'_, f32>) {
-        let isa = self.kernel.isa;
-        let columns = y.columns();
-        let y = y.row_mut(0);
-        y.fill(0.0);
-        let mut space = GemvSpace::new(isa);
-        let mut line = [0.0; BAND_MAX];
-        let line = &mut line[..columns.len()];
-        let mut groups = self.routing.groups().peekable();
-        while let Some((group, items)) = groups.next() {
-            let (network, down) = self.group(group);
-            let activations = Activations {
-                steps: network.inner().spans,
-                rows: 1,
-                records: records.wait(items),
-            };
-            // The next expert's weights are elsewhere: memory hears of them while this one's are multiplied.
-            let next = self.first_rows(groups.peek(), &columns);
-            let next = &next[..next.len().min(NEXT_BYTES)];
-            next.chunks(64).for_each(|line| isa.prefetch(&line[0]));
-            let weight = tile_rows(&down, columns.start, columns.len());
-            (network.down.gemv)(isa, &mut space, &weight, &activations, line);
-            let factor = self.routing.tokens(group).weights[0];
-            isa.vectorize::<AddScaled, _>((factor, line, y));
-        }
-    }
-}
-
 /// One task of the first stage, over inner columns.
 struct Inner<'a, S: Isa> {
     isa: S,
@@ -400,26 +366,6 @@ impl<S: Isa> Inner<'_, S> {
                 isa.vectorize::<WriteRecord, _>((network.down.rounding, &row[..width], record));
             }
         }
-    }
-
-    /// Fills the span's record of the group's only row.
-    fn run_row(&self, gathered: &mut [u8], record: &mut [u8]) {
-        let Inner { isa, network, .. } = *self;
-        let (first, width) = self.columns();
-        let (for_gate, for_up) = self.gather(self.tokens.rows, gathered);
-        let (mut gates, mut ups) = ([0.0; RECORD_ELEMS], [0.0; RECORD_ELEMS]);
-        let (gates, ups) = (&mut gates[..width], &mut ups[..width]);
-        let gate = tile_rows(&self.gate, first, width);
-        let mut space = GemvSpace::new(isa);
-        (network.gate.gemv)(isa, &mut space, &gate, &for_gate, gates);
-        let up = tile_rows(&self.up, first, width);
-        (network.up.gemv)(isa, &mut space, &up, &for_up, ups);
-        let mut inner = [0.0; RECORD_ELEMS];
-        let inner = &mut inner[..width];
-        isa.vectorize::<Swiglu, _>((gates, ups, inner));
-        let rounding = network.down.rounding;
-        let record = &mut record[..rounding.record_bytes()];
-        isa.vectorize::<WriteRecord, _>((rounding, inner, record));
     }
 
     /// The span's first inner column and how many it has.

@@ -52,7 +52,8 @@ impl Sizes {
         rows * (self.top + usize::from(self.shared.is_some()))
     }
 
-    fn active(&self, rows: usize) -> usize {
+    /// Groups that `rows` rows have, at most.
+    pub(super) fn active(&self, rows: usize) -> usize {
         (rows * self.top).min(self.experts) + usize::from(self.shared.is_some())
     }
 
@@ -159,10 +160,14 @@ impl<'a> Routing<'a> {
     }
 
     /// The active groups, each with its tasks.
-    pub(super) fn groups(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let items = self.active_items.windows(2);
-        let groups = self.active.iter().zip(items);
-        groups.map(|(group, items)| (*group as usize, items[0] as usize..items[1] as usize))
+    pub(super) fn groups(&self) -> impl ExactSizeIterator<Item = (usize, Range<usize>)> {
+        (0..self.active.len()).map(|at| self.group(at))
+    }
+
+    /// An active group and its tasks.
+    pub(super) fn group(&self, at: usize) -> (usize, Range<usize>) {
+        let items = self.active_items[at] as usize..self.active_items[at + 1] as usize;
+        (self.active[at] as usize, items)
     }
 }
 
