@@ -132,7 +132,7 @@ impl<S: Isa> Instance for MoeExperts<S> {
             routing: &routing,
             rows,
         };
-        let width = band(y.dim(), x.par().workers());
+        let width = band(y.dim(), x.par().workers(), TILE_ROWS);
         let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
         let records = Ragged::new(records, routing.bounds)?;
         let staged = Staged::new(records, words, bands)?;
