@@ -148,7 +148,7 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             f32::from_bits(state)
         };
-        for (elems, present) in [(1, 16), (31, 3), (32, 1), (70, 15)] {
+        for (elems, present) in [(1usize, 16), (31, 3), (32, 1), (70, 15)] {
             let rows: Vec<Vec<f32>> = (0..present)
                 .map(|_| (0..elems).map(|_| next()).collect())
                 .collect();
