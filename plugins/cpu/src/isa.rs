@@ -28,6 +28,7 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use portable::Portable;
 
+use core::ops::Range;
 use guild_numerics::lanes::Lanes;
 use guild_numerics::reduce::lane_tree;
 
@@ -124,7 +125,7 @@ pub type TileBytes = [[u8; 4 * LANES]; REGISTER_ROWS];
 pub type Bf16Sums = [[TileBytes; 2]; 2];
 
 /// Dots of up to 32 rows of BF16 weights with up to 32 rows of activations, for tile registers.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Bf16Dots<'a> {
     /// The weight rows, as many as the registers were opened for.
     pub weights: &'a [u8],
@@ -135,6 +136,9 @@ pub struct Bf16Dots<'a> {
     /// Activations of sixteen rows, and of another sixteen or none: a tile for each 32 elements. Word `t` of row `p` of a
     /// tile holds elements `2 p` and `2 p + 1` of row `t` of the activations; zeros follow the last element.
     pub activations: [&'a [TileBytes]; 2],
+    /// Rows behind the weights, counted from the first weight row, whose elements are asked for meanwhile: they are wanted
+    /// next. They may lie beyond the end.
+    pub ahead: Range<usize>,
 }
 
 /// The bits of an index into a table of `N` words, a power of two: whatever an index is, these name a

@@ -14,6 +14,8 @@ use guild_numerics::convert::CANONICAL_NAN_F32;
 /// Weight rows that are multiplied at once: two tiles.
 pub(super) const WIDE_TILE_ROWS: usize = 2 * TILE_ROWS;
 
+/// Rows of activations while which the next weights are asked for.
+const AHEAD_ROWS: usize = 128;
 /// Bytes of a weight's element.
 const ELEM_BYTES: usize = 2;
 /// A tile of zeros.
@@ -40,6 +42,15 @@ pub(super) fn bf16_product<S: Isa>(isa: S, (weight, activations, first, out): Fl
             stride: weight.row_bytes,
             tail: tail.as_ref().map(|tail| &tail.0),
             activations: tiles,
+            // The first rows of activations bring the next weights along, a share each.
+            ahead: match first + at < AHEAD_ROWS {
+                true => {
+                    let share = WIDE_TILE_ROWS * 2 * REGISTER_ROWS / AHEAD_ROWS;
+                    let from = count + (first + at) / (2 * REGISTER_ROWS) * share;
+                    from..from + share
+                }
+                false => 0..0,
+            },
         };
         isa.bf16_tile_dots(&registers, &job, &mut sums.0);
         for (out, sums) in out.chunks_exact_mut(rows).zip(&sums.0) {
@@ -97,11 +108,10 @@ fn write_tiles<S: Isa>(isa: S, (rows, tiles): (&[&[f32]; REGISTER_ROWS], &mut [u
             isa.store_words(words, x);
         }
         for (i, pairs) in half.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            let [a, b, c, d] = isa
-                .columns(sixteen.0.as_flattened(), 4 * LANES, 16 * i)
-                .map(|words| rounded(isa, words));
-            isa.store_words(&mut pairs[0], isa.float_bits(pair(isa, a, b)));
-            isa.store_words(&mut pairs[1], isa.float_bits(pair(isa, c, d)));
+            let [a, b, c, d] = isa.columns(sixteen.0.as_flattened(), 4 * LANES, 16 * i);
+            let (first, second) = (pair(isa, a, b), pair(isa, c, d));
+            isa.store_words(&mut pairs[0], isa.float_bits(first));
+            isa.store_words(&mut pairs[1], isa.float_bits(second));
         }
     }
 }
@@ -113,11 +123,11 @@ fn rounded<S: Isa>(isa: S, words: S::V) -> S::V {
     isa.add_i32(isa.add_i32(words, isa.splat_i32(0x7fff)), odd)
 }
 
-/// The upper halves of two words: the first below, the second above.
+/// Two numbers rounded to BF16 in a word, the first below.
 #[inline(always)]
 fn pair<S: Isa>(isa: S, first: S::V, second: S::V) -> S::V {
-    let above = isa.and(second, isa.splat_i32(-0x1_0000));
-    isa.or(isa.shr::<16>(first), above)
+    let above = isa.and(rounded(isa, second), isa.splat_i32(-0x1_0000));
+    isa.or(isa.shr::<16>(rounded(isa, first)), above)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{
     Bf16Dots, Bf16Sums, PlaneLayout, REGISTER_ROWS, TILE_OUT_ROWS, TileBytes, TileDots, TileLine,
 };
 use core::arch::asm;
+use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
 
 /// Bytes of a row of a tile, at most.
 const ROW_BYTES: usize = 64;
@@ -259,6 +260,11 @@ impl Bf16Registers {
         for tile in 0..whole {
             let weights = job.weights.as_ptr().wrapping_add(ROW_BYTES * tile);
             let activations = [first, second].map(|tiles| tiles.wrapping_add(tile));
+            for row in job.ahead.clone() {
+                let line = weights.wrapping_add(row * job.stride);
+                // SAFETY: every processor with AMX has the instruction, which never faults.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(line.cast()) };
+            }
             // SAFETY: `dots` has checked that the rows and the tiles of activations are there.
             unsafe { multiply_bf16::<MORE, SECOND>(weights, job.stride, activations) };
         }
