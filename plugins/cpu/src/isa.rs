@@ -133,11 +133,11 @@ pub struct Bf16Dots<'a> {
     pub stride: usize,
     /// The last elements of each row, where they aren't a whole tile; zeros follow them.
     pub tail: Option<&'a [TileBytes; 2]>,
-    /// Activations of sixteen rows, and of another sixteen or none: a tile for each 32 elements. Word `t` of row `p` of a
-    /// tile holds elements `2 p` and `2 p + 1` of row `t` of the activations; zeros follow the last element.
+    /// Activations of sixteen rows, and of another sixteen or none: a tile for each 32 elements. Word `t` of row `p`
+    /// of a tile holds elements `2 p` and `2 p + 1` of row `t` of the activations; zeros follow the last element.
     pub activations: [&'a [TileBytes]; 2],
-    /// Rows behind the weights, counted from the first weight row, whose elements are asked for meanwhile: they are wanted
-    /// next. They may lie beyond the end.
+    /// Rows behind the weights, counted from the first weight row, whose elements are asked for meanwhile: they are
+    /// wanted next. They may lie beyond the end.
     pub ahead: Range<usize>,
 }
 
@@ -320,7 +320,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
         let _ = weight_rows;
         unreachable!("this instruction set has no BF16 tiles")
     }
-    /// Writes the dots to `out`, in the tolerant class (`docs/numerics.md`, rule 10): what isn't asked for holds garbage.
+    /// Writes the dots to `out`, in the tolerant class (`docs/numerics.md`, rule 10): what isn't asked for holds
+    /// garbage.
     ///
     /// # Panics
     /// When an operand is too short, or where [`Isa::BF16_TILES`] is false.

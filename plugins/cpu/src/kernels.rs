@@ -218,8 +218,8 @@ fn push_pools<S: Isa>(
     }
 }
 
-/// Adds the kernels of the tolerant class. Where the policy accepts it they rank above the exact ones, in the phase that
-/// has many rows.
+/// Adds the kernels of the tolerant class. Where the policy accepts it they rank above the exact ones, in the phase
+/// that has many rows.
 #[cfg(target_arch = "x86_64")]
 fn push_tolerant<S: Isa>(kernels: &mut Vec<Box<dyn Kernel>>, isa: Option<S>) {
     let mut info = KernelInfo::tolerant(&contract::LINEAR, "cpu.linear.amx_bf16");

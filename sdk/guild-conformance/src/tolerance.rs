@@ -7,8 +7,8 @@ use crate::case::Case;
 use crate::oracle::Matrix;
 use guild_abi::formats::GUILD_FORMAT_BF16;
 
-/// States what an implementation may give for each element of each output, outermost axis first. `None` where no bound is
-/// stated for such operands: a tolerant implementation must decline them.
+/// States what an implementation may give for each element of each output, outermost axis first. `None` where no bound
+/// is stated for such operands: a tolerant implementation must decline them.
 pub type Tolerance = fn(&Case) -> Option<Vec<Vec<Allowed>>>;
 
 /// What one element of an output may be.

@@ -51,8 +51,8 @@ impl KernelInfo {
         }
     }
 
-    /// The same in the tolerant class, whose error `docs/numerics.md` bounds for the operation: deterministic, but rows may
-    /// get other bits in another batch.
+    /// The same in the tolerant class, whose error `docs/numerics.md` bounds for the operation: deterministic, but rows
+    /// may get other bits in another batch.
     #[must_use]
     pub const fn tolerant(op: &'static CoreOp, implementation: &'static str) -> KernelInfo {
         KernelInfo {

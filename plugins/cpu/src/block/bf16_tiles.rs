@@ -86,8 +86,8 @@ fn transpose<S: Isa>(isa: S, sums: &TileBytes, out: &mut [Line]) {
     }
 }
 
-/// Rounds sixteen rows to BF16 (to nearest, ties to even) and writes them as tiles, one for each 32 elements. A row that
-/// isn't there is empty, and counts as zeros.
+/// Rounds sixteen rows to BF16 (to nearest, ties to even) and writes them as tiles, one for each 32 elements. A row
+/// that isn't there is empty, and counts as zeros.
 pub struct WriteTiles;
 
 vectorized!(impl [] WriteTiles = write_tiles, (&'a [&'b [f32]; REGISTER_ROWS], &'a mut [u8]));

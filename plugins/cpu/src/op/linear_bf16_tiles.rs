@@ -1,8 +1,8 @@
 //! `guild.core.linear@1` with BF16 weights in tile registers that multiply BF16 numbers: the tolerant class
 //! (`docs/numerics.md`, rule 10).
 //!
-//! Activations are rounded to BF16, so it is for a policy that accepts this. Few rows are multiplied in the exact class:
-//! there memory is what takes the time.
+//! Activations are rounded to BF16, so it is for a policy that accepts this. Few rows are multiplied in the exact
+//! class: there memory is what takes the time.
 
 use super::linear::{self, Linear};
 use crate::block::tolerant_products;
