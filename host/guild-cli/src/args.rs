@@ -33,7 +33,7 @@ pub use kernel::{
 pub use logits::LogitsArgs;
 pub use man::ManArgs;
 pub use memory::{HugePages, MemoryArgs, Numa};
-pub use model::{KvFormat, ModelArgs};
+pub use model::{KvFormat, ModelArgs, Policy};
 pub use package::PackageArgs;
 pub use pass::PassArgs;
 pub use perplexity::PerplexityArgs;

@@ -3,9 +3,10 @@
 use core::fmt;
 
 use guild_abi::abi::{
-    GUILD_PHASE_DECODE, GUILD_PHASE_PREFILL, GUILD_PHASE_VERIFY, GUILD_REFUSAL_DEVICE,
-    GUILD_REFUSAL_DRIVER, GUILD_REFUSAL_FORMAT, GUILD_REFUSAL_ISA, GUILD_REFUSAL_MEMORY,
-    GUILD_REFUSAL_PARAMS, GUILD_REFUSAL_PHASE, GUILD_REFUSAL_POLICY, GUILD_REFUSAL_SHAPE,
+    GUILD_CLASS_EXACT, GUILD_PHASE_DECODE, GUILD_PHASE_PREFILL, GUILD_PHASE_VERIFY,
+    GUILD_REFUSAL_DEVICE, GUILD_REFUSAL_DRIVER, GUILD_REFUSAL_FORMAT, GUILD_REFUSAL_ISA,
+    GUILD_REFUSAL_MEMORY, GUILD_REFUSAL_PARAMS, GUILD_REFUSAL_PHASE, GUILD_REFUSAL_POLICY,
+    GUILD_REFUSAL_SHAPE,
 };
 
 use crate::graph::SectionKind;
@@ -113,8 +114,31 @@ pub struct PhaseReport {
     pub phase: Phase,
     /// The provider that runs the step.
     pub chosen: ProviderIdentity,
+    /// That provider's class.
+    pub class: Class,
     /// The providers that were asked before it, in order, each with its reason.
     pub refused: Vec<Refused>,
+}
+
+/// How far results may be from the contract's (`docs/numerics.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Not at all: the same bits.
+    Exact,
+    /// Within the operation's bound.
+    Tolerant,
+}
+
+impl Class {
+    /// The class of a `GUILD_CLASS_*` number. The loader has refused every number but the two.
+    #[must_use]
+    pub const fn from_raw(raw: u32) -> Class {
+        match raw {
+            GUILD_CLASS_EXACT => Class::Exact,
+            _ => Class::Tolerant,
+        }
+    }
 }
 
 /// One implementation of one package.

@@ -14,7 +14,7 @@ use crate::first_party;
 use crate::format::format_name;
 use crate::graph::{Node, Section};
 use crate::registry::{Candidate, Registry};
-use crate::report::{Phase, PhaseReport, RefusalReason, Refused};
+use crate::report::{Class, Phase, PhaseReport, RefusalReason, Refused};
 use crate::request::Request;
 
 /// The providers of one node.
@@ -61,6 +61,7 @@ impl Choice {
             choice.reports.push(PhaseReport {
                 phase,
                 chosen: chosen.identity(),
+                class: Class::from_raw(chosen.exactness),
                 refused,
             });
         }

@@ -20,7 +20,9 @@
 //! | `product` | the loops over steps and rows |
 //! | `gemv` | the same for one row, in the order of the weights |
 //! | `tiled` | the same for many rows, in tile registers |
+//! | `bf16_tiles` | BF16 weights with many rows in tile registers: the tolerant class |
 
+mod bf16_tiles;
 mod dot;
 mod float;
 mod gemv;
@@ -56,9 +58,12 @@ mod tiled;
 mod tq1_0;
 mod tq2_0;
 
+pub use bf16_tiles::WriteTiles;
 pub(crate) use float::{Bf16, F16, F32, Float};
 pub use gemv::GemvSpace;
-pub use product::{CHUNK_ROWS, Gemm, Gemv, Line, Product, TILE_ROWS, TileRows, product};
+pub use product::{
+    CHUNK_ROWS, Gemm, Gemv, Line, Product, TILE_ROWS, TileRows, product, tolerant_products,
+};
 pub use record::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
 
 use crate::isa::{Isa, PlaneLayout, vectorized};

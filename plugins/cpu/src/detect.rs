@@ -87,6 +87,8 @@ const VNNI: u32 = 1 << 11;
 const AVX_VNNI: u32 = 1 << 4;
 /// Tiles, and their products of bytes.
 const AMX: u32 = 1 << 24 | 1 << 25;
+/// The tiles' products of BF16 numbers.
+const AMX_BF16: u32 = 1 << 22;
 /// XMM and YMM state.
 const XCR0_AVX: u64 = 0b110;
 /// Besides: mask registers, upper halves of ZMM 0 to 15, ZMM 16 to 31.
@@ -136,10 +138,17 @@ fn decide(registers: Registers) -> Sets {
     }))
 }
 
+/// Whether tile registers, where `sets` has them, also multiply BF16 numbers.
+fn decide_bf16_tiles(registers: Registers, sets: Sets) -> bool {
+    sets.has(IsaName::Amx) && registers.leaf_7_edx & AMX_BF16 != 0
+}
+
 /// What this machine offers.
 #[derive(Clone, Copy, Debug)]
 pub struct Detected {
     sets: Sets,
+    /// A property beside the sets: no exact kernel uses it.
+    bf16_tiles: bool,
 }
 
 impl Detected {
@@ -147,18 +156,24 @@ impl Detected {
     /// gives them to a process that asks, and to threads that are there already too.
     #[must_use]
     pub fn new() -> Detected {
-        let mut sets = decide(registers());
+        let registers = registers();
+        let mut sets = decide(registers);
         if sets.has(IsaName::Amx) && !tiles_granted() {
             sets = sets.limited(IsaName::Avx512Vnni);
         }
-        Detected { sets }
+        Detected {
+            sets,
+            bf16_tiles: decide_bf16_tiles(registers, sets),
+        }
     }
 
     /// The same machine without the sets above `name`.
     #[must_use]
     pub fn limited(self, name: IsaName) -> Detected {
+        let sets = self.sets.limited(name);
         Detected {
-            sets: self.sets.limited(name),
+            sets,
+            bf16_tiles: self.bf16_tiles && sets.has(IsaName::Amx),
         }
     }
 
@@ -205,6 +220,14 @@ impl Detected {
         // SAFETY: as above.
         self.has(IsaName::Avx512Vnni)
             .then(|| unsafe { Avx512::new() })
+    }
+
+    /// The token of AVX-512 with VNNI and AMX whose tiles multiply BF16 numbers too.
+    #[cfg(target_arch = "x86_64")]
+    #[must_use]
+    pub fn amx_bf16(self) -> Option<Avx512<true, true, true>> {
+        // SAFETY: as above; `new` was granted the tile registers.
+        self.bf16_tiles.then(|| unsafe { Avx512::new() })
     }
 
     /// The token of AVX-512 with VNNI and AMX.
@@ -300,7 +323,7 @@ mod tests {
         leaf_1_ecx: FMA | OSXSAVE | F16C,
         leaf_7_ebx: AVX2 | AVX512,
         leaf_7_ecx: VNNI,
-        leaf_7_edx: AMX,
+        leaf_7_edx: AMX | AMX_BF16,
         leaf_7_1_eax: AVX_VNNI,
         xcr0: XCR0_AMX,
     };
@@ -369,6 +392,26 @@ mod tests {
             assert_eq!(best(Registers { xcr0, ..FULL }), IsaName::Portable);
         }
         assert_eq!(best(Registers { xcr0: 0, ..FULL }), IsaName::Portable);
+    }
+
+    #[test]
+    fn bf16_tiles_need_their_bit_and_tiles() {
+        let bf16 = |registers| decide_bf16_tiles(registers, decide(registers));
+        assert!(bf16(FULL));
+        for bit in [22, 24, 25] {
+            let leaf_7_edx = FULL.leaf_7_edx & !(1 << bit);
+            let less = Registers { leaf_7_edx, ..FULL };
+            assert!(!bf16(less), "bit {bit}");
+            assert_eq!(decide(less).has(IsaName::Amx), bit == 22);
+        }
+        let xcr0 = XCR0_AVX512;
+        assert!(!bf16(Registers { xcr0, ..FULL }));
+        let full = Detected {
+            sets: decide(FULL),
+            bf16_tiles: true,
+        };
+        assert!(full.limited(IsaName::Amx).bf16_tiles);
+        assert!(!full.limited(IsaName::Avx512Vnni).bf16_tiles);
     }
 
     #[test]

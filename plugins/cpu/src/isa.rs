@@ -21,13 +21,14 @@ mod avx512;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
-pub use amx::TileRegisters;
+pub use amx::{Bf16Registers, TileRegisters};
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
 pub use portable::Portable;
 
+use core::ops::Range;
 use guild_numerics::lanes::Lanes;
 use guild_numerics::reduce::lane_tree;
 
@@ -38,6 +39,13 @@ pub const LANES: usize = 16;
 #[cfg(not(target_arch = "x86_64"))]
 #[derive(Debug)]
 pub struct TileRegisters {
+    _none: (),
+}
+
+/// Tile registers for BF16 numbers where there are none.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Debug)]
+pub struct Bf16Registers {
     _none: (),
 }
 
@@ -108,6 +116,31 @@ pub struct TileDots<'a, V> {
 /// One row's sums with sixteen weight rows.
 pub type TileLine = [u32; LANES];
 
+/// BF16 numbers of the shared axis in one tile.
+pub const BF16_TILE_ELEMS: usize = 2 * LANES;
+/// A tile of BF16 numbers, or of sums: sixteen rows of 64 bytes.
+pub type TileBytes = [[u8; 4 * LANES]; REGISTER_ROWS];
+/// Sums of up to two tiles of weight rows with up to two of activations: `[weights][activations]`. Row `i` of a tile
+/// is that of weight row `i` and holds f32, one for each row of activations.
+pub type Bf16Sums = [[TileBytes; 2]; 2];
+
+/// Dots of up to 32 rows of BF16 weights with up to 32 rows of activations, for tile registers.
+#[derive(Clone)]
+pub struct Bf16Dots<'a> {
+    /// The weight rows, as many as the registers were opened for.
+    pub weights: &'a [u8],
+    /// Bytes from a row to the next.
+    pub stride: usize,
+    /// The last elements of each row, where they aren't a whole tile; zeros follow them.
+    pub tail: Option<&'a [TileBytes; 2]>,
+    /// Activations of sixteen rows, and of another sixteen or none: a tile for each 32 elements. Word `t` of row `p`
+    /// of a tile holds elements `2 p` and `2 p + 1` of row `t` of the activations; zeros follow the last element.
+    pub activations: [&'a [TileBytes]; 2],
+    /// Rows behind the weights, counted from the first weight row, whose elements are asked for meanwhile: they are
+    /// wanted next. They may lie beyond the end.
+    pub ahead: Range<usize>,
+}
+
 /// The bits of an index into a table of `N` words, a power of two: whatever an index is, these name a
 /// word that is there.
 pub const fn index_mask<const N: usize>() -> i32 {
@@ -164,6 +197,8 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     const SIGNED_OFFSET: i32;
     /// Whether [`Isa::open_tiles`] and [`Isa::tile_dots`] are there.
     const TILES: bool = false;
+    /// Whether [`Isa::open_bf16_tiles`] and [`Isa::bf16_tile_dots`] are there.
+    const BF16_TILES: bool = false;
 
     /// Runs a function with this set's instructions enabled.
     fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output;
@@ -275,6 +310,24 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, Self::V>, out: &mut [TileLine]) {
         let _ = (tiles, job, out);
         unreachable!("this instruction set has no tiles")
+    }
+
+    /// Opens this thread's tile registers for so many rows of BF16 weights, 1 to 32.
+    ///
+    /// # Panics
+    /// Where [`Isa::BF16_TILES`] is false.
+    fn open_bf16_tiles(self, weight_rows: usize) -> Bf16Registers {
+        let _ = weight_rows;
+        unreachable!("this instruction set has no BF16 tiles")
+    }
+    /// Writes the dots to `out`, in the tolerant class (`docs/numerics.md`, rule 10): what isn't asked for holds
+    /// garbage.
+    ///
+    /// # Panics
+    /// When an operand is too short, or where [`Isa::BF16_TILES`] is false.
+    fn bf16_tile_dots(self, tiles: &Bf16Registers, job: &Bf16Dots<'_>, out: &mut Bf16Sums) {
+        let _ = (tiles, job, out);
+        unreachable!("this instruction set has no BF16 tiles")
     }
 
     /// Asks for the cache line of a value that is wanted soon; changes nothing.

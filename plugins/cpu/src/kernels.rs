@@ -3,14 +3,15 @@
 use crate::detect::{Detected, FORCE_VARIABLE, IsaName};
 use crate::isa::{Isa, Portable};
 use crate::op;
-use guild_sdk::abi::abi::{GUILD_CAP_INPLACE, GUILD_REFUSAL_ISA};
+use guild_sdk::abi::abi::{GUILD_CAP_INPLACE, GUILD_PHASE_PREFILL, GUILD_REFUSAL_ISA};
 use guild_sdk::abi::contract::{self, CoreOp};
+use guild_sdk::abi::formats::GUILD_FORMAT_BF16;
 use guild_sdk::format::WEIGHT_FORMATS;
 use guild_sdk::{Failure, Instance, Kernel, KernelInfo, Refusal, Request};
 
 /// Kernels of this crate.
 #[cfg(target_arch = "x86_64")]
-pub const KERNEL_COUNT: u32 = 6 * OPS + POOLS;
+pub const KERNEL_COUNT: u32 = 6 * OPS + POOLS + TOLERANT;
 /// Kernels of this crate.
 #[cfg(not(target_arch = "x86_64"))]
 pub const KERNEL_COUNT: u32 = OPS;
@@ -20,6 +21,9 @@ const OPS: u32 = 16;
 /// Providers of the expert pool besides the ordinary ones ([`push_pools`]).
 #[cfg(target_arch = "x86_64")]
 const POOLS: u32 = 4;
+/// Kernels of the tolerant class ([`push_tolerant`]).
+#[cfg(target_arch = "x86_64")]
+const TOLERANT: u32 = 1;
 
 /// Makes all kernels of a machine. With `forced`, those of other sets decline; without, those of sets that the
 /// machine lacks.
@@ -47,6 +51,8 @@ pub fn kernels(
     {
         let amx = detected.amx().filter(|_| allowed(IsaName::Amx));
         push_all(&mut kernels, IsaName::Amx, amx);
+        let bf16_tiles = detected.amx_bf16().filter(|_| allowed(IsaName::Amx));
+        push_tolerant(&mut kernels, bf16_tiles);
         let vnni = detected
             .avx512_vnni()
             .filter(|_| allowed(IsaName::Avx512Vnni));
@@ -212,6 +218,22 @@ fn push_pools<S: Isa>(
     }
 }
 
+/// Adds the kernels of the tolerant class. Where the policy accepts it they rank above the exact ones, in the phase
+/// that has many rows.
+#[cfg(target_arch = "x86_64")]
+fn push_tolerant<S: Isa>(kernels: &mut Vec<Box<dyn Kernel>>, isa: Option<S>) {
+    let mut info = KernelInfo::tolerant(&contract::LINEAR, "cpu.linear.amx_bf16");
+    info.rank = IsaName::Amx as i32 + 1;
+    info.phases = GUILD_PHASE_PREFILL;
+    info.formats = &[GUILD_FORMAT_BF16];
+    kernels.push(Box::new(CpuKernel {
+        isa,
+        info,
+        supports: op::linear_bf16_tiles::supports,
+        create: op::linear_bf16_tiles::create::<S>,
+    }));
+}
+
 /// Rank of the pools that a plan must name: below every ordinary provider.
 #[cfg(target_arch = "x86_64")]
 const POOL_RANK: i32 = -2;
@@ -231,6 +253,7 @@ fn info(row: &Row, name: IsaName) -> KernelInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use guild_sdk::abi::abi::{GUILD_CAP_BATCH_INVARIANT, GUILD_CLASS_EXACT};
 
     #[test]
     fn a_forced_set_that_the_machine_lacks_is_an_error_that_says_so() {
@@ -259,6 +282,13 @@ mod tests {
             let part = info.implementation.split('.').nth(2);
             if part == Some("fused") || part == Some("interleaved") {
                 assert!(info.rank < IsaName::Portable as i32);
+                continue;
+            }
+            let exact = info.exactness == GUILD_CLASS_EXACT;
+            assert_eq!(exact, part != Some("amx_bf16"), "{}", info.implementation);
+            if !exact {
+                assert!(info.rank > IsaName::Amx as i32);
+                assert_eq!(info.caps & GUILD_CAP_BATCH_INVARIANT, 0);
                 continue;
             }
             let set = info

@@ -1,4 +1,5 @@
-//! The package `org.guild.kernels.cpu`: every core operation for a CPU, in the exact class.
+//! The package `org.guild.kernels.cpu`: every core operation for a CPU, in the exact class; BF16 products also in the
+//! tolerant class, for a policy that accepts it.
 //!
 //! Operations, weight formats and instruction sets meet in traits, so that each is one file:
 //!

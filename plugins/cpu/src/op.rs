@@ -16,6 +16,7 @@ pub mod gated_delta;
 pub mod gated_rms_norm;
 pub mod l2_norm;
 pub mod linear;
+pub mod linear_bf16_tiles;
 pub mod moe_experts;
 pub mod moe_route;
 mod norm;

@@ -1,9 +1,10 @@
 //! Every kernel against the oracle, for every instruction set of this machine.
 
-use guild_conformance::Verdict;
+use guild_conformance::{Verdict, case};
 use guild_plugin_cpu::detect::{Detected, IsaName};
 use guild_plugin_cpu::{kernels, plugin};
-use guild_sdk::abi::contract::{CORE_OPS, ROPE};
+use guild_sdk::abi::contract::{CORE_OPS, LINEAR, ROPE};
+use guild_sdk::abi::formats::GUILD_FORMAT_BF16;
 use guild_sdk::{Plugin, PluginSource, entry};
 
 /// The registers after which a pool is named that a plan must ask for; none of another implementation.
@@ -71,3 +72,26 @@ forced!(
     "avx512"
 );
 forced!(amx_gives_the_oracle_s_bits, Amx, Amx, "avx512");
+
+/// The tolerant product serves every case whose weights are all BF16, within its bound.
+#[test]
+fn amx_bf16_stays_within_its_bound() {
+    if Detected::new().amx_bf16().is_none() {
+        eprintln!("this machine has no tiles for BF16");
+        return;
+    }
+    const ID: &str = "cpu.linear.amx_bf16";
+    let mut cases = case::all();
+    cases.retain(|case| case.op.name == LINEAR.name);
+    let bf16 = |case: &case::Case| {
+        let mut weights = case.inputs[1..].iter();
+        weights.all(|weight| weight.format == GUILD_FORMAT_BF16)
+    };
+    let served = cases.iter().filter(|case| bf16(case)).count();
+    let many = cases.iter().filter(|case| bf16(case) && case.rows >= 16);
+    assert!(many.count() >= 12);
+    let report = guild_conformance::run_cases(entry::<Amx>, &cases);
+    let failures = report.failures();
+    assert!(failures.is_empty(), "{failures:#?}");
+    assert_eq!(report.passed(ID), served);
+}

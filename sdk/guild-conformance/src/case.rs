@@ -18,6 +18,7 @@ mod rope;
 mod seed;
 mod weights;
 
+use crate::tolerance::Tolerance;
 use guild_abi::contract::CoreOp;
 use guild_abi::formats::{GUILD_FORMAT_F32, GUILD_FORMAT_I32, GUILD_LAYOUT_FILE};
 
@@ -65,6 +66,8 @@ pub struct Case {
     pub in_place: bool,
     /// The call must be refused as `INVALID`; outputs don't matter then.
     pub invalid: bool,
+    /// How far a tolerant implementation may be from the true result; `None` where the operation states no bound.
+    pub tolerance: Option<Tolerance>,
 }
 
 impl Case {
@@ -82,6 +85,7 @@ impl Case {
             sequences: vec![SequenceRows::plain(rows)],
             in_place: false,
             invalid: false,
+            tolerance: None,
         }
     }
 

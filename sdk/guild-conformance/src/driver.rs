@@ -104,6 +104,8 @@ struct Operation {
     id: String,
     phases: u32,
     caps: u64,
+    /// `GUILD_CLASS_*`.
+    class: u32,
 }
 
 /// A plugin between `init` and `shutdown`.
@@ -156,6 +158,7 @@ impl Plugin {
             id: id.to_owned(),
             phases: desc.phases,
             caps: desc.caps[0],
+            class: desc.exactness,
         })
     }
 
@@ -284,6 +287,9 @@ impl<'a> Run<'a> {
         if let Some(why) = request.declined(plugin)? {
             return Ok(Verdict::Declined(why));
         }
+        if self.operation.class != GUILD_CLASS_EXACT && !self.case.invalid {
+            self.hold_to_bound()?;
+        }
         let instance = match request.create(plugin) {
             Ok(instance) => instance,
             // What an operand holds may be refused as soon as it is seen.
@@ -298,6 +304,20 @@ impl<'a> Run<'a> {
             }
         }
         Ok(Verdict::Passed)
+    }
+
+    /// Holds the outputs of a tolerant implementation to the operation's bound instead of the oracle's bits.
+    fn hold_to_bound(&mut self) -> Result<(), String> {
+        let case = self.case;
+        let stated = case.tolerance.and_then(|tolerance| tolerance(case));
+        let Some(stated) = stated.filter(|_| !case.in_place) else {
+            return Err("it is tolerant, but no bound is stated for such a call".to_owned());
+        };
+        let repeats = self.operation.caps & GUILD_CAP_DETERMINISTIC != 0;
+        for (placed, allowed) in self.outputs.iter_mut().zip(stated) {
+            placed.hold_to(allowed, repeats);
+        }
+        Ok(())
     }
 
     /// Calls the operation once and checks everything that it may and may not have written.
@@ -331,11 +351,11 @@ impl<'a> Run<'a> {
             return Err(format!("{at}: status {} {}", status.0, status.1));
         }
         for (kind, list) in [
-            ("input", &self.inputs),
-            ("output", &self.outputs),
-            ("state", &self.states),
+            ("input", &mut self.inputs),
+            ("output", &mut self.outputs),
+            ("state", &mut self.states),
         ] {
-            for (index, placed) in list.iter().enumerate() {
+            for (index, placed) in list.iter_mut().enumerate() {
                 placed.check(&format!("{at}: {kind} {index}"))?;
             }
         }
@@ -539,7 +559,7 @@ impl Request {
             n_in: lists.inputs.len() as u32,
             n_out: lists.outputs.len() as u32,
             n_state: lists.states.len() as u32,
-            classes: GUILD_CLASS_EXACT,
+            classes: run.operation.class,
             inputs: lists.inputs.as_ptr(),
             outputs: lists.outputs.as_ptr(),
             states: lists.states.as_ptr(),

@@ -1,6 +1,7 @@
 //! Operands in memory: strides with gaps, guard bands around, and the comparison after a call.
 
 use crate::case::{Operand, StateOperand};
+use crate::tolerance::Allowed;
 use guild_abi::abi::guild_quant;
 use guild_abi::formats::{GUILD_FORMAT_F16, GUILD_FORMAT_F32, GUILD_LAYOUT_FILE};
 use guild_sdk::format::{self, Storage};
@@ -63,6 +64,15 @@ pub(crate) struct Placed {
     format: u32,
     /// Where each run of dense elements lies.
     runs: Vec<core::ops::Range<usize>>,
+    /// What an output of a tolerant implementation may hold.
+    bound: Option<Bound>,
+}
+
+/// What f32 elements may be, instead of an image.
+struct Bound {
+    allowed: Vec<Allowed>,
+    /// Further calls must give the first one's bits.
+    repeats: bool,
 }
 
 impl Placed {
@@ -112,6 +122,7 @@ impl Placed {
             after: Vec::new(),
             format: operand.format,
             runs,
+            bound: None,
         };
         let empty = vec![FILL; len];
         let full = placed.image(&empty, &operand.bytes);
@@ -141,11 +152,17 @@ impl Placed {
             runs: (0..state.count)
                 .map(|at| at * stride..at * stride + slot)
                 .collect(),
+            bound: None,
         };
         let empty = vec![FILL; stride * state.count];
         let before = placed.image(&empty, &state.before);
         let after = placed.image(&empty, &state.after);
         placed.with_images(before, after)
+    }
+
+    /// Lets f32 elements be what is allowed; with `repeats`, the first call's bits from then on.
+    pub(crate) fn hold_to(&mut self, allowed: Vec<Allowed>, repeats: bool) {
+        self.bound = Some(Bound { allowed, repeats });
     }
 
     /// Puts the memory into the state before a call.
@@ -154,9 +171,20 @@ impl Placed {
     }
 
     /// Compares the memory with what the call must leave, NaN equal to NaN.
-    pub(crate) fn check(&self, what: &str) -> Result<(), String> {
+    pub(crate) fn check(&mut self, what: &str) -> Result<(), String> {
         if !self.memory.is_intact() {
             return Err(format!("{what}: wrote outside the tensor"));
+        }
+        if let Some(bound) = self.bound.take() {
+            let mut allowed = bound.allowed.iter();
+            for (run, at) in self.runs.iter().zip(0..) {
+                let got = &self.memory.bytes()[run.clone()];
+                if let Some(element) = first_beyond(&mut allowed, got) {
+                    return Err(format!("{what}: vector {at}, {element}"));
+                }
+                self.after[run.clone()].copy_from_slice(got);
+            }
+            self.bound = Some(bound).filter(|bound| !bound.repeats);
         }
         let got = self.memory.bytes();
         let mut gaps = got.to_vec();
@@ -220,6 +248,14 @@ fn offset(mut index: usize, shape: &[usize], stride: &[usize]) -> usize {
         index /= shape[axis];
     }
     at
+}
+
+/// Describes the first f32 element that isn't allowed, the next ones each.
+fn first_beyond<'a>(allowed: &mut impl Iterator<Item = &'a Allowed>, got: &[u8]) -> Option<String> {
+    let got = got.as_chunks().0.iter().map(|&got| f32::from_le_bytes(got));
+    let mut pairs = got.zip(allowed).enumerate();
+    let (at, (got, allowed)) = pairs.find(|(_, (got, allowed))| !allowed.allows(*got))?;
+    Some(format!("element {at}: got {got:e}, allowed {allowed}"))
 }
 
 /// Describes the first element that differs.

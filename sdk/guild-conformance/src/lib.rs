@@ -9,12 +9,16 @@
 //! assert!(report.failures().is_empty(), "{report}");
 //! ```
 //!
+//! An implementation that is described as tolerant is held to the operation's bound instead ([`tolerance`]), and to its
+//! own bits in each further execution; without a stated bound it fails.
+//!
 //! A request that a kernel declines (an instruction set that this machine lacks, say) is listed as
 //! declined, not as passed: ask [`Report::passed`] for what must have run.
 #![deny(unsafe_code)]
 
 pub mod case;
 pub mod oracle;
+pub mod tolerance;
 
 mod driver;
 mod guarded;

@@ -1,7 +1,9 @@
 //! The kit finds faults: a plugin with kernels that are wrong in one way each.
 
 use guild_conformance::{Outcome, Report, Verdict, case, run_cases};
-use guild_sdk::abi::abi::{GUILD_CAP_INPLACE, GUILD_REFUSAL_ISA};
+use guild_sdk::abi::abi::{
+    GUILD_CAP_INPLACE, GUILD_CLASS_EXACT, GUILD_CLASS_TOLERANT, GUILD_REFUSAL_ISA,
+};
 use guild_sdk::abi::contract::ADD;
 use guild_sdk::{
     Bounds, Exec, Failure, InitContext, Instance, Kernel, KernelInfo, Plugin, PluginSource,
@@ -27,9 +29,11 @@ enum Way {
     Twice,
     /// Declines every request.
     Declines,
+    /// Says that it is tolerant, of an operation without a bound.
+    Tolerant,
 }
 
-const WAYS: [(Way, &str); 8] = [
+const WAYS: [(Way, &str); 9] = [
     (Way::Right, "right"),
     (Way::Wrong, "wrong"),
     (Way::ShortOfARow, "short_of_a_row"),
@@ -38,6 +42,7 @@ const WAYS: [(Way, &str); 8] = [
     (Way::Panics, "panics"),
     (Way::Twice, "twice"),
     (Way::Declines, "declines"),
+    (Way::Tolerant, "tolerant"),
 ];
 
 struct Faulty;
@@ -70,6 +75,10 @@ impl Kernel for Add {
         let info = KernelInfo::exact(&ADD, self.1);
         KernelInfo {
             caps: info.caps | GUILD_CAP_INPLACE,
+            exactness: match self.0 {
+                Way::Tolerant => GUILD_CLASS_TOLERANT,
+                _ => GUILD_CLASS_EXACT,
+            },
             ..info
         }
     }
@@ -174,6 +183,9 @@ fn each_fault_is_found_and_named() {
     }
     for outcome in of("twice") {
         assert!(says(&outcome.verdict, "taken twice"), "{outcome:?}");
+    }
+    for outcome in of("tolerant") {
+        assert!(says(&outcome.verdict, "no bound is stated"), "{outcome:?}");
     }
     for outcome in of("declines") {
         assert!(

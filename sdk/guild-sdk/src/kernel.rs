@@ -6,10 +6,10 @@ use crate::request::{Bounds, Request};
 use core::fmt;
 use guild_abi::abi::{
     GUILD_CAP_BATCH_INVARIANT, GUILD_CAP_DETERMINISTIC, GUILD_CAP_MMAP_WEIGHTS, GUILD_CLASS_EXACT,
-    GUILD_PHASE_DECODE, GUILD_PHASE_PREFILL, GUILD_PHASE_VERIFY, GUILD_REFUSAL_FORMAT,
-    GUILD_REFUSAL_PARAMS, GUILD_REFUSAL_SHAPE, GUILD_SCRATCH_CALL, GUILD_SCRATCH_PERSIST,
-    GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_PANIC,
-    GUILD_STATUS_ERR_SCRATCH_SMALL, guild_status,
+    GUILD_CLASS_TOLERANT, GUILD_PHASE_DECODE, GUILD_PHASE_PREFILL, GUILD_PHASE_VERIFY,
+    GUILD_REFUSAL_FORMAT, GUILD_REFUSAL_PARAMS, GUILD_REFUSAL_SHAPE, GUILD_SCRATCH_CALL,
+    GUILD_SCRATCH_PERSIST, GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID,
+    GUILD_STATUS_ERR_PANIC, GUILD_STATUS_ERR_SCRATCH_SMALL, guild_status,
 };
 use guild_abi::contract::CoreOp;
 use std::borrow::Cow;
@@ -48,6 +48,17 @@ impl KernelInfo {
             exactness: GUILD_CLASS_EXACT,
             rank: 0,
             formats: &[],
+        }
+    }
+
+    /// The same in the tolerant class, whose error `docs/numerics.md` bounds for the operation: deterministic, but rows
+    /// may get other bits in another batch.
+    #[must_use]
+    pub const fn tolerant(op: &'static CoreOp, implementation: &'static str) -> KernelInfo {
+        KernelInfo {
+            caps: GUILD_CAP_DETERMINISTIC | GUILD_CAP_MMAP_WEIGHTS,
+            exactness: GUILD_CLASS_TOLERANT,
+            ..KernelInfo::exact(op, implementation)
         }
     }
 }

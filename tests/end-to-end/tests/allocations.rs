@@ -1,7 +1,7 @@
 //! The token loop allocates nothing: `malloc` and its kin, `mmap` and `dlsym` are taken over by this
 //! executable, so that calls from the host and from loaded plugins are seen alike.
 
-use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs};
+use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
 use guild_cli::output::Output;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_end_to_end::{
@@ -203,6 +203,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
         context: None,
         memory: MemoryArgs::default(),
         kv: KvFormat::F16,
+        policy: Policy::Exact,
         packages: PackageArgs {
             external_only: true,
             allow_reference,

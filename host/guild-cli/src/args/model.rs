@@ -13,6 +13,17 @@ pub enum KvFormat {
     F32,
 }
 
+/// Which classes of kernels may run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Policy {
+    /// Exact kernels only: the same bits on every machine.
+    #[default]
+    Exact,
+    /// Also kernels with a stated error, where they are faster.
+    Fast,
+}
+
 /// How a model is opened and where its operations come from.
 #[derive(Args, Clone, Debug)]
 pub struct ModelArgs {
@@ -31,6 +42,9 @@ pub struct ModelArgs {
     /// Format of the KV cache.
     #[arg(long, value_enum, default_value_t = KvFormat::F16)]
     pub kv: KvFormat,
+    /// Which classes of kernels may run.
+    #[arg(long, value_enum, default_value_t)]
+    pub policy: Policy,
     /// Which packages run.
     #[command(flatten)]
     pub packages: PackageArgs,

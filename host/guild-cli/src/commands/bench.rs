@@ -69,6 +69,7 @@ pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome
     output.object(json!({
         "model": args.model.model,
         "context": context,
+        "policy": model.policy,
         "isa": isa::in_use(&args.model.packages),
         "bandwidths": bandwidths,
         "results": bench.results,

@@ -56,6 +56,7 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
         "out": args.out,
         "rows": ids.len(),
         "vocabulary": vocabulary,
+        "policy": model.policy,
         "packages": model.package_report(),
     }))
 }

@@ -86,6 +86,7 @@ pub fn run(args: &PerplexityArgs, data_dir: Option<&Path>, output: Output) -> Ou
         "chunks": chunks,
         "running": running,
         "timings": { "load_ms": load_ms, "evaluate_ms": evaluate_ms, "tps": rate },
+        "policy": model.policy,
         "packages": model.package_report(),
         "peak_rss_bytes": peak_rss_bytes(),
     }))

@@ -12,7 +12,7 @@ use crate::wiring::planned::PlannedModel;
 use crate::wiring::sampling::EffectiveSampling;
 use guild_engine::Sampling;
 use guild_graph::PlanReport;
-use guild_graph::report::StepReport;
+use guild_graph::report::{Class, StepReport};
 use guild_model::{Metadata, ModelSource, Tokenizer};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -43,6 +43,7 @@ pub fn run(args: &PlanArgs, data_dir: Option<&Path>, output: Output) -> Outcome<
         "context": context,
         "batch": rows,
         "threads": model.threads,
+        "policy": model.policy,
         "plan": planned.report(),
         "memory": planned.memory(),
         "fit": planned.fit(),
@@ -166,8 +167,13 @@ fn print_step(step: &StepReport, output: Output) -> Outcome<()> {
             phase.phase.name()
         };
         output.data(format!(
-            "{layer:>3} {node:<24} {operation}@{version:<3} {when}: {} of {}",
-            phase.chosen.implementation, phase.chosen.package
+            "{layer:>3} {node:<24} {operation}@{version:<3} {when}: {} of {}{}",
+            phase.chosen.implementation,
+            phase.chosen.package,
+            match phase.class {
+                Class::Exact => "",
+                Class::Tolerant => ", tolerant",
+            }
         ))?;
         for refused in &phase.refused {
             output.data(format!("      not {refused}"))?;

@@ -74,6 +74,7 @@ pub fn planned(report: &PlanReport, options: &BindOptions, memory: &MemoryPlan, 
         rows = options.max_rows,
         threads = options.workers,
         kv_format = ?options.kv_format,
+        classes = options.classes,
         "model planned"
     );
     let tightest = fit.checks.first();

@@ -1,6 +1,6 @@
 //! From a model file and arguments to an engine.
 
-use crate::args::{HugePages, KvFormat, MemoryArgs, ModelArgs};
+use crate::args::{HugePages, KvFormat, MemoryArgs, ModelArgs, Policy};
 use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::memory::process::ProcessMemory;
@@ -9,6 +9,7 @@ use crate::wiring::builtins::{load_failure, load_options};
 use crate::wiring::events;
 use crate::wiring::planned::PlannedModel;
 use crate::wiring::registry::GraphRegistry;
+use guild_abi::abi::{GUILD_CLASS_EXACT, GUILD_CLASS_TOLERANT};
 use guild_engine::{Engine, Sampling, allowed_workers};
 use guild_graph::{BindOptions, Described};
 use guild_loader::{LoadedPackages, RegisteredPackage, load_builtins, load_enabled};
@@ -26,6 +27,8 @@ pub struct OpenModel {
     pub file: Arc<GgufFile>,
     /// Threads that operations run on.
     pub threads: u32,
+    /// Which classes of kernels may run.
+    pub policy: Policy,
     described: Described,
     kv_format: guild_graph::KvFormat,
     memory: MemoryArgs,
@@ -99,6 +102,7 @@ impl OpenModel {
             threads,
             described,
             kv_format,
+            policy: args.policy,
             memory: args.memory.clone(),
             before: OnceCell::new(),
             output,
@@ -141,9 +145,18 @@ impl OpenModel {
         BindOptions {
             max_outputs: size.outputs,
             kv_format: self.kv_format,
+            classes: classes(self.policy),
             workers: self.threads,
             ..BindOptions::single_sequence(size.rows, size.context)
         }
+    }
+}
+
+/// The classes that a policy accepts.
+fn classes(policy: Policy) -> u32 {
+    match policy {
+        Policy::Exact => GUILD_CLASS_EXACT,
+        Policy::Fast => GUILD_CLASS_EXACT | GUILD_CLASS_TOLERANT,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use guild_abi::abi::*;
 use guild_graph::error::{ErrorCode, GraphError};
-use guild_graph::report::RefusalReason;
+use guild_graph::report::{Class, RefusalReason};
 use guild_graph::{BindOptions, Candidate, Phase, PlanReport, describe, plan};
 
 use crate::model::TestModel;
@@ -77,6 +77,33 @@ fn the_hosts_own_checks_have_reasons() {
         RefusalReason::Host,
         "adds to its output",
     );
+}
+
+/// A tolerant candidate that is asked first serves where the policy accepts its class, and nowhere else.
+#[test]
+fn only_a_policy_that_accepts_it_takes_a_tolerant_candidate() {
+    for (classes, id, class) in [
+        (GUILD_CLASS_EXACT, "test.package", Class::Exact),
+        (
+            GUILD_CLASS_EXACT | GUILD_CLASS_TOLERANT,
+            "a.tolerant.x",
+            Class::Tolerant,
+        ),
+    ] {
+        let tolerant = TestPlugin {
+            package: package("a.tolerant.x", false),
+            edit: |c| c.exactness = GUILD_CLASS_TOLERANT,
+            ..TestPlugin::new(whole)
+        };
+        let options = BindOptions { classes, ..small() };
+        let plugins = vec![tolerant.leak(), TestPlugin::new(whole).leak()];
+        let report = planned(plugins, &options).unwrap();
+        for phase in report.steps.iter().flat_map(|step| &step.phases) {
+            assert_eq!(phase.chosen.package.id, id);
+            assert_eq!(phase.class, class);
+        }
+    }
+    assert_eq!(small().classes, GUILD_CLASS_EXACT, "the default policy");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The product of sixteen weight rows with rows of activations: loops over steps and rows, once for
 //! all quantised formats.
 
+use super::bf16_tiles::{WIDE_TILE_ROWS, bf16_product};
 use super::float::{Bf16, F16, F32, Float, FloatArguments, float_product};
 use super::gemv::{GemvArguments, GemvSpace, gemv, is_in_order};
 use super::iq1_m::Iq1M;
@@ -79,7 +80,8 @@ impl TileRows<'_> {
 }
 
 /// Writes to `out[i]` the products of the tile's rows with row `first + i` of the activations, which
-/// have the format's rounding. Lanes beyond the tile's rows hold garbage.
+/// have the product's rounding. Lanes beyond the tile's rows hold garbage. Of more than [`TILE_ROWS`] weight rows the
+/// lines of the first sixteen come first, then as many of the others.
 pub type Gemm<S> =
     fn(S, &mut Workspace<S>, &TileRows<'_>, &Activations<'_>, first: usize, out: &mut [Line]);
 
@@ -92,7 +94,9 @@ pub type Gemv<S> = fn(S, &mut GemvSpace<S>, &TileRows<'_>, &Activations<'_>, out
 pub struct Product<S: Isa> {
     /// How activations are rounded.
     pub rounding: Rounding,
-    /// Up to sixteen weight rows with up to [`CHUNK_ROWS`] rows of activations.
+    /// Weight rows that `gemm` takes at most: [`TILE_ROWS`] or a multiple.
+    pub tile_rows: usize,
+    /// Up to `tile_rows` weight rows with rows of activations, up to [`CHUNK_ROWS`] lines of them.
     pub gemm: Gemm<S>,
     /// Any number of weight rows with one row of activations.
     pub gemv: Gemv<S>,
@@ -103,21 +107,15 @@ pub fn product<S: Isa>(format: u32) -> Option<Product<S>> {
     fn quantised<S: Isa, B: Block>() -> Option<Product<S>> {
         Some(Product {
             rounding: B::ROUNDING,
+            tile_rows: TILE_ROWS,
             gemm: run_quantised::<S, B>,
             gemv: run_gemv::<S, B>,
         })
     }
-    fn plain<S: Isa, W: Float>() -> Option<Product<S>> {
-        Some(Product {
-            rounding: Rounding::None,
-            gemm: run_float::<S, W>,
-            gemv: run_float_gemv::<S, W>,
-        })
-    }
     match format {
-        GUILD_FORMAT_F32 => plain::<S, F32>(),
-        GUILD_FORMAT_F16 => plain::<S, F16>(),
-        GUILD_FORMAT_BF16 => plain::<S, Bf16>(),
+        GUILD_FORMAT_F32 => Some(plain::<S, F32>()),
+        GUILD_FORMAT_F16 => Some(plain::<S, F16>()),
+        GUILD_FORMAT_BF16 => Some(plain::<S, Bf16>()),
         GUILD_FORMAT_Q4_0 => quantised::<S, Q4_0>(),
         GUILD_FORMAT_Q4_1 => quantised::<S, Q4_1>(),
         GUILD_FORMAT_Q5_0 => quantised::<S, Q5_0>(),
@@ -145,6 +143,43 @@ pub fn product<S: Isa>(format: u32) -> Option<Product<S>> {
         _ => None,
     }
 }
+
+fn plain<S: Isa, W: Float>() -> Product<S> {
+    Product {
+        rounding: Rounding::None,
+        tile_rows: TILE_ROWS,
+        gemm: run_float::<S, W>,
+        gemv: run_float_gemv::<S, W>,
+    }
+}
+
+/// The products of a weight format for few rows, which are exact, and for many, which are of the tolerant class. Only
+/// BF16 has them, where the set has [`Isa::BF16_TILES`].
+pub fn tolerant_products<S: Isa>(format: u32) -> Option<[Product<S>; 2]> {
+    let many = Product {
+        rounding: Rounding::Bf16,
+        tile_rows: WIDE_TILE_ROWS,
+        gemm: run_bf16_tiles::<S>,
+        gemv: |_, _, _, _, _| unreachable!("one row is few"),
+    };
+    (S::BF16_TILES && format == GUILD_FORMAT_BF16).then_some([plain::<S, Bf16>(), many])
+}
+
+fn run_bf16_tiles<S: Isa>(
+    isa: S,
+    _space: &mut Workspace<S>,
+    weight: &TileRows<'_>,
+    activations: &Activations<'_>,
+    first: usize,
+    out: &mut [Line],
+) {
+    isa.vectorize::<Bf16Tiles, _>((weight, activations, first, out));
+}
+
+/// Names [`bf16_product`].
+struct Bf16Tiles;
+
+vectorized!(impl [] Bf16Tiles = bf16_product, FloatArguments<'a>);
 
 /// Names [`float_product`] of one format.
 struct Plain<W>(PhantomData<W>);

@@ -14,7 +14,7 @@
 //! The sums of `q8_256` stand in the order 0, 2, 1, 3 within each four, as the pairs of factors do that
 //! `k_quants` splits off the packed bytes.
 
-use crate::isa::{Isa, LANES, REGISTER_ROWS, vectorized};
+use crate::isa::{BF16_TILE_ELEMS, Isa, LANES, REGISTER_ROWS, TileBytes, vectorized};
 use guild_numerics::convert::CANONICAL_NAN_F32;
 
 /// Elements of one step.
@@ -25,6 +25,9 @@ pub const RECORD_BYTES: usize = 320;
 pub type Record = [u8; RECORD_BYTES];
 /// One row's activations of one step as they are: 256 f32, little-endian.
 pub type FloatRecord = [u8; 4 * RECORD_ELEMS];
+
+/// Tiles of BF16 activations of one step.
+const TILES_PER_STEP: usize = RECORD_ELEMS / BF16_TILE_ELEMS;
 
 /// Bytes of all that stands behind the integers.
 const SUMS_BYTES: usize = RECORD_BYTES - RECORD_ELEMS;
@@ -47,6 +50,8 @@ pub enum Rounding {
     Q8_32,
     /// `guild.q8_256`.
     Q8_256,
+    /// BF16, of sixteen rows together, as [`WriteTiles`] writes them: for the tolerant class.
+    Bf16,
 }
 
 impl Rounding {
@@ -56,6 +61,7 @@ impl Rounding {
         match self {
             Rounding::None => 4 * RECORD_ELEMS,
             Rounding::Q8_32 | Rounding::Q8_256 => RECORD_BYTES,
+            Rounding::Bf16 => 2 * RECORD_ELEMS,
         }
     }
 
@@ -63,14 +69,24 @@ impl Rounding {
     #[must_use]
     pub const fn buffer_bytes(self, records: usize) -> usize {
         let behind = match self {
-            Rounding::None => 0,
+            Rounding::None | Rounding::Bf16 => 0,
             Rounding::Q8_32 | Rounding::Q8_256 => REGISTER_ROWS - 1,
         };
         (records + behind) * self.record_bytes()
     }
+
+    /// Rows that are written together: a buffer is for a multiple of them.
+    #[must_use]
+    pub const fn rows_together(self) -> usize {
+        match self {
+            Rounding::None | Rounding::Q8_32 | Rounding::Q8_256 => 1,
+            Rounding::Bf16 => REGISTER_ROWS,
+        }
+    }
 }
 
-/// Activations of one rounding: records `[steps][rows]`.
+/// Activations of one rounding: records `[steps][rows]`, or for [`Rounding::Bf16`] groups of sixteen rows, each
+/// `[steps][8]` tiles.
 #[derive(Clone, Copy)]
 pub struct Activations<'a> {
     /// Steps of a row.
@@ -132,6 +148,24 @@ impl<'a> Activations<'a> {
     #[inline(always)]
     pub(super) fn plain(&self, step: usize, row: usize) -> &'a FloatRecord {
         &self.records.as_chunks().0[step * self.rows..][..self.rows][row]
+    }
+}
+
+impl<'a> Activations<'a> {
+    /// The tiles of the sixteen rows from `row` on, for rows of `elems` elements; none where there is no such row.
+    ///
+    /// # Panics
+    /// When `row` isn't a multiple of sixteen.
+    #[inline(always)]
+    pub(super) fn tiles(&self, row: usize, elems: usize) -> &'a [TileBytes] {
+        assert!(row.is_multiple_of(REGISTER_ROWS), "groups of rows");
+        if row >= self.rows {
+            return &[];
+        }
+        let (lines, _) = self.records.as_chunks::<{ 4 * LANES }>();
+        let tiles = lines.as_chunks::<REGISTER_ROWS>().0;
+        let group = self.steps * TILES_PER_STEP;
+        &tiles[row / REGISTER_ROWS * group..][..elems.div_ceil(BF16_TILE_ELEMS)]
     }
 }
 
@@ -340,6 +374,7 @@ fn write_record<S: Isa>(isa: S, (rounding, x, record): (Rounding, &[f32], &mut [
         }
         Rounding::Q8_32 => round_small(isa, x, rounded(record)),
         Rounding::Q8_256 => round_large(isa, x, rounded(record)),
+        Rounding::Bf16 => unreachable!("sixteen rows are written together"),
     }
 }
 

@@ -1,22 +1,26 @@
 //! AVX-512 with F, BW, DQ and VL. With `VNNI` the integer dots have instructions of their own, with `AMX` many
-//! rows of activations are multiplied in tiles; nothing else differs.
+//! rows of activations are multiplied in tiles, with `BF16` besides as BF16 numbers; nothing else differs.
 
-use super::{Isa, LANES, Stream, TileDots, TileLine, TileRegisters, Vectorized, index_mask};
+use super::{
+    Bf16Dots, Bf16Registers, Bf16Sums, Isa, LANES, Stream, TileDots, TileLine, TileRegisters,
+    Vectorized, index_mask,
+};
 use core::arch::asm;
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
 
-/// The token of AVX-512, with VNNI where `VNNI` is true and with AMX where `AMX` is.
+/// The token of AVX-512, with VNNI where `VNNI` is true, with AMX where `AMX` is, and with AMX-BF16 where `BF16` is.
 #[derive(Clone, Copy, Debug)]
-pub struct Avx512<const VNNI: bool, const AMX: bool>(());
+pub struct Avx512<const VNNI: bool, const AMX: bool, const BF16: bool = false>(());
 
-impl<const VNNI: bool, const AMX: bool> Avx512<VNNI, AMX> {
+impl<const VNNI: bool, const AMX: bool, const BF16: bool> Avx512<VNNI, AMX, BF16> {
     /// The token.
     ///
     /// # Safety
     /// The processor has F, BW, DQ and VL (VNNI besides where `VNNI` is true, AMX-TILE and AMX-INT8 where
-    /// `AMX` is), and the system saves their registers and has let this process use them.
+    /// `AMX` is, AMX-TILE and AMX-BF16 where `BF16` is), and the system saves their registers and has let this
+    /// process use them.
     pub(crate) const unsafe fn new() -> Self {
         Avx512(())
     }
@@ -32,7 +36,7 @@ macro_rules! have {
     };
 }
 
-impl<const VNNI: bool, const AMX: bool> Lanes for Avx512<VNNI, AMX> {
+impl<const VNNI: bool, const AMX: bool, const BF16: bool> Lanes for Avx512<VNNI, AMX, BF16> {
     type F = __m512;
     type Mask = __mmask16;
 
@@ -103,11 +107,12 @@ impl<const VNNI: bool, const AMX: bool> Lanes for Avx512<VNNI, AMX> {
     }
 }
 
-impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
+impl<const VNNI: bool, const AMX: bool, const BF16: bool> Isa for Avx512<VNNI, AMX, BF16> {
     type V = __m512i;
     const ROWS_AT_ONCE: usize = 8;
     const SIGNED_OFFSET: i32 = if VNNI { 128 } else { 0 };
     const TILES: bool = AMX;
+    const BF16_TILES: bool = BF16;
 
     fn vectorize<N: Vectorized<Self, A>, A>(self, arguments: A) -> N::Output {
         if VNNI {
@@ -388,6 +393,16 @@ impl<const VNNI: bool, const AMX: bool> Isa for Avx512<VNNI, AMX> {
     }
     #[inline(always)]
     fn tile_dots(self, tiles: &TileRegisters, job: &TileDots<'_, __m512i>, out: &mut [TileLine]) {
+        tiles.dots(job, out);
+    }
+
+    fn open_bf16_tiles(self, weight_rows: usize) -> Bf16Registers {
+        assert!(BF16, "this token is one without BF16 tiles");
+        // SAFETY: a token with `BF16` vouches for the instructions and the permission.
+        unsafe { Bf16Registers::open(weight_rows) }
+    }
+    #[inline(always)]
+    fn bf16_tile_dots(self, tiles: &Bf16Registers, job: &Bf16Dots<'_>, out: &mut Bf16Sums) {
         tiles.dots(job, out);
     }
 }

@@ -1,17 +1,22 @@
 //! Activations of a call in the forms that its weights want, made once in scratch.
 
-use crate::block::{Activations, RECORD_ELEMS, Rounding, WriteRecord};
+use crate::block::{Activations, RECORD_ELEMS, Rounding, WriteRecord, WriteTiles};
 use crate::isa::Isa;
 use guild_sdk::{Failure, Par, Scratch, Tensor, TensorMut};
 
 /// Elements from which writing records is worth waking other threads.
 const PARALLEL_ELEMS: usize = 16 * 1024;
-const KINDS: [Rounding; 3] = [Rounding::None, Rounding::Q8_32, Rounding::Q8_256];
+const KINDS: [Rounding; 4] = [
+    Rounding::None,
+    Rounding::Q8_32,
+    Rounding::Q8_256,
+    Rounding::Bf16,
+];
 
 /// Which forms a call needs, for rows of `elems` elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Forms {
-    wanted: [bool; 3],
+    wanted: [bool; KINDS.len()],
     elems: usize,
 }
 
@@ -19,7 +24,7 @@ pub struct Forms {
 pub struct Rounded<'a> {
     steps: usize,
     rows: usize,
-    forms: [Option<TensorMut<'a, u8>>; 3],
+    forms: [Option<TensorMut<'a, u8>>; KINDS.len()],
 }
 
 impl Forms {
@@ -27,7 +32,7 @@ impl Forms {
     #[must_use]
     pub const fn new(elems: usize) -> Forms {
         Forms {
-            wanted: [false; 3],
+            wanted: [false; KINDS.len()],
             elems,
         }
     }
@@ -60,7 +65,7 @@ impl Forms {
         let mut rounded = Rounded {
             steps: self.steps(),
             rows,
-            forms: [const { None }; 3],
+            forms: [const { None }; KINDS.len()],
         };
         for kind in self.wanted_kinds() {
             let bytes = self.kind_bytes(kind, rows);
@@ -88,6 +93,9 @@ impl Forms {
             par
         };
         let size = kind.record_bytes();
+        if kind.rows_together() > 1 {
+            return self.fill_tiles(isa, par, kind, x, form);
+        }
         // One task is one step of all rows: the records lie one behind the other.
         let Some(tiles) = form.reborrow().column_tiles(1, size * rows) else {
             return Err(Failure::internal("records have gaps"));
@@ -105,7 +113,31 @@ impl Forms {
         })
     }
 
+    /// The same for a form whose rows are written together: one task is one group of them.
+    fn fill_tiles<S: Isa>(
+        &self,
+        isa: S,
+        par: Par<'_>,
+        kind: Rounding,
+        x: &Tensor<'_, f32>,
+        form: &mut TensorMut<'_, u8>,
+    ) -> Result<(), Failure> {
+        let group_bytes = kind.buffer_bytes(self.steps() * kind.rows_together());
+        let Some(tiles) = form.reborrow().column_tiles(1, group_bytes) else {
+            return Err(Failure::internal("groups of rows have gaps"));
+        };
+        par.split(tiles, 1, |group, mut tile| {
+            let first = group * kind.rows_together();
+            let rows = core::array::from_fn(|i| match first + i < x.rows() {
+                true => x.row(first + i),
+                false => &[],
+            });
+            isa.vectorize::<WriteTiles, _>((&rows, tile.row_mut(0)));
+        })
+    }
+
     fn kind_bytes(&self, kind: Rounding, rows: usize) -> usize {
+        let rows = rows.next_multiple_of(kind.rows_together());
         let bytes = kind.buffer_bytes(self.steps() * rows);
         bytes.next_multiple_of(64)
     }

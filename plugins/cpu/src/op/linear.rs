@@ -59,26 +59,49 @@ pub fn supports(request: &Request<'_>) -> Result<(), Refusal> {
 /// # Errors
 /// A weight's format has no product.
 pub fn create<S: Isa>(isa: S, request: &Request<'_>) -> Result<Box<dyn Instance>, Failure> {
-    let mut forms = Forms::new(request.inputs[0].dim());
-    let products = request.inputs[1..]
-        .iter()
-        .map(|weight| product::<S>(weight.format).ok_or_else(super::unknown_format))
-        .collect::<Result<Vec<_>, _>>()?;
-    for product in &products {
-        forms.want(product.rounding);
+    Ok(Box::new(Linear::new(isa, request, product::<S>)?))
+}
+
+impl<S: Isa> Linear<S> {
+    /// Binds a request that [`supports`] accepted to the products that `product` has for its weights' formats.
+    ///
+    /// # Errors
+    /// A weight's format has no product.
+    pub(super) fn new(
+        isa: S,
+        request: &Request<'_>,
+        product: fn(u32) -> Option<Product<S>>,
+    ) -> Result<Linear<S>, Failure> {
+        let mut forms = Forms::new(request.inputs[0].dim());
+        let products = request.inputs[1..]
+            .iter()
+            .map(|weight| product(weight.format).ok_or_else(super::unknown_format))
+            .collect::<Result<Vec<_>, _>>()?;
+        for product in &products {
+            forms.want(product.rounding);
+        }
+        Ok(Linear {
+            isa,
+            products,
+            forms,
+            rows_max: request.inputs[0].shape[0],
+        })
     }
-    Ok(Box::new(Linear {
-        isa,
-        products,
-        forms,
-        rows_max: request.inputs[0].shape[0],
-    }))
+
+    /// Rows of one call at most.
+    pub(super) fn rows_max(&self, bounds: &Bounds) -> usize {
+        self.rows_max.max(bounds.max_rows).max(bounds.max_outputs)
+    }
+
+    /// Bytes of scratch for `rows` rows.
+    pub(super) fn scratch_bytes(&self, rows: usize) -> u64 {
+        self.forms.bytes(rows) as u64
+    }
 }
 
 impl<S: Isa> Instance for Linear<S> {
     fn scratch(&self, bounds: &Bounds) -> ScratchSlots {
-        let rows = self.rows_max.max(bounds.max_rows).max(bounds.max_outputs);
-        ScratchSlots::NONE.call(self.forms.bytes(rows) as u64, 64)
+        ScratchSlots::NONE.call(self.scratch_bytes(self.rows_max(bounds)), 64)
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
@@ -93,7 +116,8 @@ impl<S: Isa> Instance for Linear<S> {
         for (i, weight) in weights.iter_mut().take(self.products.len()).enumerate() {
             columns += weight.insert(x.weight(i + 1)?).rows();
         }
-        let band = band(columns, par.workers());
+        let tile_rows = self.products.iter().map(|product| product.tile_rows).max();
+        let band = band(columns, par.workers(), tile_rows.unwrap_or(TILE_ROWS));
         for i in 0..self.products.len() {
             let tiles = x.output(i)?.column_tiles(rows.max(1), band);
             outputs.push(tiles.ok_or_else(super::gaps)?)?;
@@ -144,10 +168,10 @@ fn stream_lines<S: Isa>(isa: S, y: &mut Tile<'_, f32>, [row, at]: [usize; 2], li
     });
 }
 
-/// Outputs of one task: whole tiles, at most [`BAND_MAX`].
-pub(super) fn band(columns: usize, workers: usize) -> usize {
+/// Outputs of one task: whole tiles of so many weight rows, at most [`BAND_MAX`].
+pub(super) fn band(columns: usize, workers: usize, tile_rows: usize) -> usize {
     let even = columns / (workers * BANDS_PER_WORKER);
-    even.next_multiple_of(TILE_ROWS).clamp(TILE_ROWS, BAND_MAX)
+    even.next_multiple_of(tile_rows).clamp(tile_rows, BAND_MAX)
 }
 
 /// Some weight rows times all rows of activations.
@@ -166,7 +190,7 @@ impl<S: Isa> Band<'_, S> {
         (self.product.gemv)(self.isa, &mut space, &weight, &self.activations, out);
     }
 
-    /// Calls `emit(row, column - first, lines)` for each tile of weight rows `first..first + count` and each few
+    /// Calls `emit(row, column - first, lines)` for each sixteen of the weight rows `first..first + count` and each few
     /// rows, from `row` on.
     pub(super) fn run(
         &self,
@@ -177,19 +201,25 @@ impl<S: Isa> Band<'_, S> {
     ) {
         let mut space = Workspace::new(self.isa);
         let mut lines = [Line::ZERO; CHUNK_ROWS];
-        for at in (0..count).step_by(TILE_ROWS) {
-            let tile_rows = tile_rows(self.weight, first + at, (count - at).min(TILE_ROWS));
-            for from in (0..rows).step_by(CHUNK_ROWS) {
-                let len = (rows - from).min(CHUNK_ROWS);
+        for at in (0..count).step_by(self.product.tile_rows) {
+            let wide = (count - at).min(self.product.tile_rows);
+            let tile_rows = tile_rows(self.weight, first + at, wide);
+            let tiles = wide.div_ceil(TILE_ROWS);
+            let chunk_rows = CHUNK_ROWS / tiles;
+            for from in (0..rows).step_by(chunk_rows) {
+                let len = (rows - from).min(chunk_rows);
+                let lines = &mut lines[..tiles * len];
                 (self.product.gemm)(
                     self.isa,
                     &mut space,
                     &tile_rows,
                     &self.activations,
                     from,
-                    &mut lines[..len],
+                    lines,
                 );
-                emit(from, at, &lines[..len]);
+                for (tile, lines) in lines.chunks_exact(len).enumerate() {
+                    emit(from, at + tile * TILE_ROWS, lines);
+                }
             }
         }
     }

@@ -132,7 +132,7 @@ impl<S: Isa> Instance for MoeExperts<S> {
         if rows == 1 {
             return pool.run_row(x, &rounded, (records, words), y);
         }
-        let width = band(y.dim(), x.par().workers());
+        let width = band(y.dim(), x.par().workers(), TILE_ROWS);
         let bands = y.column_tiles(rows, width).ok_or_else(super::gaps)?;
         let staged = Staged::new(records, words, bands)?;
         self.run(x, &pool, &rounded, staged)

@@ -75,6 +75,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
         "turns": turns,
         "sampling": sampling.json(),
         "load_ms": load_ms,
+        "policy": model.policy,
         "packages": model.package_report(),
         "peak_rss_bytes": peak_rss_bytes(),
     }))

@@ -45,6 +45,7 @@ impl Report<'_> {
                 "prefill_tps": prefill_tps,
                 "decode_tps": decode_tps,
             },
+            "policy": model.policy,
             "packages": model.package_report(),
             "peak_rss_bytes": peak_rss_bytes(),
         }))
