@@ -9,7 +9,7 @@
 //!
 //! | File | Holds |
 //! |---|---|
-//! | `record` | activations of one step, rounded to 8 bits or plain |
+//! | `record` | activations of one step, rounded to 8 bits or BF16, or plain |
 //! | `dot` | signed and unsigned dots, by type |
 //! | `k_quants` | what the 256-element formats share: packed scales, minimums |
 //! | `small` | what the formats share whose activations are rounded by 32 |

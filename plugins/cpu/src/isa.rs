@@ -95,6 +95,15 @@ pub fn streaming<S: Isa>(isa: S, write: impl FnOnce(&mut Stream)) {
     write(&mut Stream { _made_here: () });
 }
 
+/// Whether 16 rows of 16 bytes, the first at `offset` and each `stride` behind the one before, lie inside `bytes`.
+#[inline(always)]
+fn has_rows(bytes: &[u8], stride: usize, offset: usize) -> bool {
+    // The first two keep the third from overflowing.
+    offset <= bytes.len()
+        && stride <= bytes.len() / (LANES - 1)
+        && (LANES - 1) * stride + 16 <= bytes.len() - offset
+}
+
 /// Dots of a few rows of activations with sixteen weight rows, for tile registers.
 #[derive(Clone, Copy)]
 pub struct TileDots<'a, V> {
@@ -243,12 +252,26 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     /// Lane `i` of the result is the sum of the words of `x[i]`.
     fn sums_16(self, x: &[Self::V; 16]) -> Self::V;
     /// Four columns of words from 16 rows: word `i` of column `c` is the four bytes at
-    /// `i * stride + offset + 4 * c`. Also asks for the sixteen rows behind, which are wanted next
-    /// where a product goes through a weight: weights come from memory in time without it knowing.
+    /// `i * stride + offset + 4 * c`.
     ///
     /// # Panics
     /// When a row's 16 bytes aren't inside `bytes`.
     fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [Self::V; 4];
+    /// The same. Also asks for the sixteen rows behind, which are wanted next where a product goes through a weight:
+    /// weights come from memory in time without it knowing.
+    ///
+    /// # Panics
+    /// When a row's 16 bytes aren't inside `bytes`.
+    #[inline(always)]
+    fn columns_ahead(self, bytes: &[u8], stride: usize, offset: usize) -> [Self::V; 4] {
+        // Four calls go over a cache line; each asks for it in four of the rows behind. Spread like this, requests
+        // keep pace with the arithmetic; a burst of them would hold it up.
+        let quarter = LANES + offset / 16 % 4 * 4;
+        for row in quarter..quarter + 4 {
+            self.prefetch_at(bytes, offset + row * stride);
+        }
+        self.columns(bytes, stride, offset)
+    }
     /// Bitwise and.
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     /// Bitwise or.
@@ -336,6 +359,15 @@ pub trait Isa: Lanes + Send + Sync + 'static {
         let _ = value;
     }
 
+    /// Asks for all cache lines of a slice.
+    #[inline(always)]
+    fn prefetch_all<T>(self, values: &[T]) {
+        let a_line = const { 4 * LANES / size_of::<T>() };
+        values
+            .chunks(a_line)
+            .for_each(|line| self.prefetch(&line[0]));
+    }
+
     /// Asks for the cache line at `at`, which may lie behind the end; changes nothing.
     #[inline(always)]
     fn prefetch_at(self, bytes: &[u8], at: usize) {
@@ -349,6 +381,7 @@ pub trait Isa: Lanes + Send + Sync + 'static {
     }
 
     /// Writes 16 values, past the caches where that is possible.
+    #[inline(always)]
     fn stream(self, stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
         let _ = stream;
         *y = *x;

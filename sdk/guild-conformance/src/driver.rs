@@ -28,6 +28,9 @@ const SLOTS_MAX: usize = 16;
 /// Executions of each case.
 const EXECUTIONS: u64 = 4;
 
+/// Numbers of workers that each case runs with: one, and more than many loops have tasks.
+const WORKERS: [u32; 2] = [1, 5];
+
 /// Runs every case on every operation of a plugin.
 #[must_use]
 pub fn run(entry: Entry) -> Report {
@@ -262,7 +265,7 @@ impl<'a> Run<'a> {
             max_outputs: max_rows,
             max_sequences: sequences.len() as u64 + 1,
             max_positions: case.sequences.iter().map(end).max().unwrap_or(0) + 1,
-            workers: 2,
+            workers: WORKERS[1],
             reserved0: 0,
             reserved: [0; 3],
         };
@@ -298,7 +301,7 @@ impl<'a> Run<'a> {
         };
         let mut scratch = instance.scratch(&self.bounds)?;
         let execute = instance.prepare()?;
-        for workers in [1, 2] {
+        for workers in WORKERS {
             for _ in 0..2 {
                 self.execute(execute, instance.inst, &mut scratch, workers)?;
             }

@@ -282,18 +282,25 @@ fn tensor_info(tensor: &guild_tensor) -> Result<TensorInfo, Failure> {
         stride: tensor.stride,
         dynamic_rows: tensor.flags & GUILD_TENSOR_DYNAMIC_ROWS != 0,
         // SAFETY: null, or the host keeps the description valid during the call.
-        layout: unsafe { tensor.quant.as_ref() }.map_or(GUILD_LAYOUT_FILE, layout),
+        layout: unsafe { layout(tensor.quant) },
     })
 }
 
-/// The layout of a description that may be older than the field.
-fn layout(quant: &guild_quant) -> u16 {
-    let known = quant.size as usize >= core::mem::offset_of!(guild_quant, group);
-    if known {
-        quant.layout
-    } else {
-        GUILD_LAYOUT_FILE
+/// The layout of a description that may be older than the field, and shorter.
+///
+/// # Safety
+/// `quant` is null, or points to a description as long as its `size` says.
+unsafe fn layout(quant: *const guild_quant) -> u16 {
+    if quant.is_null() {
+        return GUILD_LAYOUT_FILE;
     }
+    // SAFETY: the caller's promise; `size` is the first field. No reference is made to what may not be there.
+    let size = unsafe { (&raw const (*quant).size).read() };
+    if (size as usize) < core::mem::offset_of!(guild_quant, group) {
+        return GUILD_LAYOUT_FILE;
+    }
+    // SAFETY: the field lies before `group`, so the description has it.
+    unsafe { (&raw const (*quant).layout).read() }
 }
 
 fn state_info(state: &guild_state) -> StateInfo {

@@ -28,7 +28,8 @@ pub enum Stage<'t, T, P> {
 }
 
 /// A part that is published when it is dropped. A task that panics publishes what it has: its loop fails, but
-/// nobody waits for ever.
+/// nobody waits for ever, as long as each range of the loop is one task (a grain of 1): the rest of a longer one
+/// would never begin.
 pub struct Draft<'t, T> {
     part: &'t mut [T],
     published: &'t AtomicU32,
@@ -58,7 +59,7 @@ impl<'a, T: Element, S> Staged<'a, T, S> {
         published.fill(0);
         // SAFETY: the words are lent exclusively for `'a`; the two types have one layout.
         let published = unsafe {
-            core::slice::from_raw_parts(published.as_ptr().cast::<AtomicU32>(), published.len())
+            core::slice::from_raw_parts(published.as_mut_ptr().cast::<AtomicU32>(), published.len())
         };
         Ok(Staged {
             written,
@@ -125,7 +126,7 @@ impl<T> Drop for Draft<'_, T> {
     }
 }
 
-/// Looks at a word, longer than any task takes, before a waiting thread thinks that the other one has lost its
+/// Looks at a word, a part of a millisecond, before a waiting thread thinks that the other one may have lost its
 /// processor to another program.
 const LOOKS: u32 = 1 << 13;
 /// Time for which it leaves its own processor to that thread then.

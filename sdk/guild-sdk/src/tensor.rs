@@ -461,6 +461,7 @@ impl<'a> Weight<'a> {
     #[inline]
     #[must_use]
     pub fn row_range(&self, first: usize, count: usize) -> &'a [u8] {
+        assert!(count > 0, "no rows are asked for");
         let bytes = (count - 1) * self.row_stride + self.row_bytes;
         &self.bytes[first * self.row_stride..][..bytes]
     }
@@ -487,7 +488,10 @@ impl<'a> Weight<'a> {
     #[inline]
     #[must_use]
     pub fn expert(&self, expert: usize) -> Weight<'a> {
-        let bytes = (self.rows - 1) * self.row_stride + self.row_bytes;
+        let bytes = match self.rows {
+            0 => 0,
+            rows => (rows - 1) * self.row_stride + self.row_bytes,
+        };
         Weight {
             bytes: &self.bytes[expert * self.expert_stride..][..bytes],
             experts: 1,
@@ -557,7 +561,9 @@ impl<'a> Weight<'a> {
             let mut stride = bytes;
             if len > 1 {
                 stride = usize::try_from(tensor.stride[at]).unwrap_or(0);
-                let gap = gaps == Gaps::Allowed && rank <= 3 && stride > bytes;
+                // Every row is aligned as the first is.
+                let aligned = stride.is_multiple_of(storage.align);
+                let gap = gaps == Gaps::Allowed && rank <= 3 && stride > bytes && aligned;
                 if stride != bytes && !gap {
                     return Err(Failure::invalid("a weight isn't contiguous"));
                 }

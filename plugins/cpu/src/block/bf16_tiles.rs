@@ -14,7 +14,7 @@ use guild_numerics::convert::CANONICAL_NAN_F32;
 /// Weight rows that are multiplied at once: two tiles.
 pub(super) const WIDE_TILE_ROWS: usize = 2 * TILE_ROWS;
 
-/// Rows of activations while which the next weights are asked for.
+/// The first rows of activations, during which the next weights are asked for.
 const AHEAD_ROWS: usize = 128;
 /// Bytes of a weight's element.
 const ELEM_BYTES: usize = 2;

@@ -215,7 +215,7 @@ impl<S: Isa> Sums<S> for Collector<'_> {
 
 /// What products with one row need: a tile, and the terms of a few.
 pub struct GemvSpace<S: Isa> {
-    tile: Tile<S>,
+    pub(super) tile: Tile<S>,
     collected: Collected,
     /// The last steps of a weight, where they are fewer than sixteen.
     last: [u8; LANES * RECORD_ELEMS],

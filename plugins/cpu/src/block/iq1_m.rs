@@ -32,9 +32,9 @@ impl Block for Iq1M {
         tile: &mut Tile<S>,
     ) {
         unpack_scales(isa, bytes, stride, offset, tile);
-        let pairs = isa.columns(bytes, stride, offset + NIBBLES_AT);
+        let pairs = isa.columns_ahead(bytes, stride, offset + NIBBLES_AT);
         for (half, words) in tile.words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            let lows = isa.columns(bytes, stride, offset + 16 * half);
+            let lows = isa.columns_ahead(bytes, stride, offset + 16 * half);
             for (c, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 // Four bits for each eight elements; a column has those of 64.
                 let pair = pairs[2 * half + c / 2];
@@ -59,7 +59,7 @@ impl Block for Iq1M {
 /// A word of 16 bits has four scales and, above them, a quarter of `d`; a column has two words.
 #[inline(always)]
 fn unpack_scales<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize, tile: &mut Tile<S>) {
-    let [.., first, second] = isa.columns(bytes, stride, offset + TAIL_AT);
+    let [.., first, second] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
     let low = isa.or(
         isa.and(isa.shr::<12>(first), isa.splat_i32(0x000f)),
         isa.and(isa.shr::<24>(first), isa.splat_i32(0x00f0)),

@@ -32,9 +32,9 @@ impl Block for Iq1S {
     ) {
         let d = small::unpack_scale(isa, bytes, stride, offset);
         tile.d[0] = isa.mul(d, isa.splat(1.0 / 8.0));
-        let pairs = isa.columns(bytes, stride, offset + WORDS_AT);
+        let pairs = isa.columns_ahead(bytes, stride, offset + WORDS_AT);
         for (half, words) in tile.words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            let lows = isa.columns(bytes, stride, offset + INDICES_AT + 16 * half);
+            let lows = isa.columns_ahead(bytes, stride, offset + INDICES_AT + 16 * half);
             for (c, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 // The low half of a column is the word of an even sub-block.
                 let pair = pairs[2 * half + c / 2];

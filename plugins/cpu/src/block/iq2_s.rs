@@ -36,12 +36,13 @@ impl Block for Iq2S {
     ) {
         let d = small::unpack_scale(isa, bytes, stride, offset);
         tile.d[0] = isa.mul(d, isa.splat(1.0 / 8.0));
-        let [upper_0, upper_1, scales_0, scales_1] = isa.columns(bytes, stride, offset + TAIL_AT);
+        let [upper_0, upper_1, scales_0, scales_1] =
+            isa.columns_ahead(bytes, stride, offset + TAIL_AT);
         unpack_odd_scales::<S, 16>(isa, &[scales_0, scales_1], tile);
         let halves = tile.words.as_chunks_mut::<32>().0.iter_mut();
         for (half, (words, mut upper)) in halves.zip([upper_0, upper_1]).enumerate() {
-            let lows = isa.columns(bytes, stride, offset + INDICES_AT + 16 * half);
-            let signs = isa.columns(bytes, stride, offset + SIGNS_AT + 16 * half);
+            let lows = isa.columns_ahead(bytes, stride, offset + INDICES_AT + 16 * half);
+            let signs = isa.columns_ahead(bytes, stride, offset + SIGNS_AT + 16 * half);
             for (c, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 let indices = indices::<S, 2, 2>(isa, lows[c], &mut upper);
                 *words = signed(isa, gather_eights(isa, &POINTS, indices), signs[c]);

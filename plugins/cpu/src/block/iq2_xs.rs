@@ -37,10 +37,10 @@ impl Block for Iq2Xs {
     ) {
         let d = small::unpack_scale(isa, bytes, stride, offset);
         tile.d[0] = isa.mul(d, isa.splat(1.0 / 8.0));
-        let [.., first, second] = isa.columns(bytes, stride, offset + TAIL_AT);
+        let [.., first, second] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
         unpack_odd_scales::<S, 16>(isa, &[first, second], tile);
         for (group, words) in tile.words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            let columns = isa.columns(bytes, stride, offset + WORDS_AT + 16 * group);
+            let columns = isa.columns_ahead(bytes, stride, offset + WORDS_AT + 16 * group);
             for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 let (low, high) = (columns[2 * half], columns[2 * half + 1]);
                 // Nine bits of an index, seven of signs, twice in each column.

@@ -35,7 +35,7 @@ impl Block for Iq2Xxs {
         let d = small::unpack_scale(isa, bytes, stride, offset);
         tile.d[0] = isa.mul(d, isa.splat(1.0 / 8.0));
         for (pair, words) in tile.words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-            let columns = isa.columns(bytes, stride, offset + SUB_BLOCKS_AT + 16 * pair);
+            let columns = isa.columns_ahead(bytes, stride, offset + SUB_BLOCKS_AT + 16 * pair);
             for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 let (signs, scale) = signs_and_scale(isa, columns[2 * half + 1]);
                 tile.scales[2 * pair + half] = scale;

@@ -36,15 +36,15 @@ impl Block for Iq3S {
         tile: &mut Tile<S>,
     ) {
         tile.d[0] = small::unpack_scale(isa, bytes, stride, offset);
-        let [.., scales] = isa.columns(bytes, stride, offset + TAIL_AT);
+        let [.., scales] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
         unpack_odd_scales::<S, 8>(isa, &[scales], tile);
-        let [ninth_0, ninth_1, ..] = isa.columns(bytes, stride, offset + NINTH_BITS_AT);
+        let [ninth_0, ninth_1, ..] = isa.columns_ahead(bytes, stride, offset + NINTH_BITS_AT);
         let halves = tile.words.as_chunks_mut::<32>().0.iter_mut();
         for (half, (words, mut ninth)) in halves.zip([ninth_0, ninth_1]).enumerate() {
-            let signs = isa.columns(bytes, stride, offset + SIGNS_AT + 16 * half);
+            let signs = isa.columns_ahead(bytes, stride, offset + SIGNS_AT + 16 * half);
             for (pair, words) in words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
                 let at = offset + INDICES_AT + 32 * half + 16 * pair;
-                let lows = isa.columns(bytes, stride, at);
+                let lows = isa.columns_ahead(bytes, stride, at);
                 for (k, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                     let indices = [
                         indices::<S, 1, 1>(isa, lows[2 * k], &mut ninth),

@@ -36,10 +36,10 @@ impl Block for Iq3Xxs {
         let d = small::unpack_scale(isa, bytes, stride, offset);
         tile.d[0] = isa.mul(d, isa.splat(1.0 / 4.0));
         for (half, words) in tile.words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
-            let signs = isa.columns(bytes, stride, offset + WORDS_AT + 16 * half);
+            let signs = isa.columns_ahead(bytes, stride, offset + WORDS_AT + 16 * half);
             for (pair, words) in words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
                 let at = offset + INDICES_AT + 32 * half + 16 * pair;
-                let lows = isa.columns(bytes, stride, at);
+                let lows = isa.columns_ahead(bytes, stride, at);
                 for (k, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                     let (signs, scale) = signs_and_scale(isa, signs[2 * pair + k]);
                     tile.scales[4 * half + 2 * pair + k] = scale;

@@ -29,7 +29,7 @@ impl Block for Iq4Nl {
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             tile.d[block] = small::unpack_scale(isa, bytes, stride, at);
-            let nibbles = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 2));
+            let nibbles = small::unpack_nibbles(isa, isa.columns_ahead(bytes, stride, at + 2));
             *words = levels::look_up(isa, levels, nibbles);
         }
     }

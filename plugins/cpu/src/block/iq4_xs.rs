@@ -32,7 +32,7 @@ impl Block for Iq4Xs {
         unpack_scales(isa, bytes, stride, offset, tile);
         let levels = levels::iq4(isa);
         for (s, words) in tile.words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-            let columns = isa.columns(bytes, stride, offset + NIBBLES_AT + 16 * s);
+            let columns = isa.columns_ahead(bytes, stride, offset + NIBBLES_AT + 16 * s);
             *words = levels::look_up(isa, levels, unpack_nibbles(isa, columns));
         }
     }
@@ -41,7 +41,7 @@ impl Block for Iq4Xs {
 /// The upper two bits of the scales stand in the first word's high half, the low four in the second.
 #[inline(always)]
 fn unpack_scales<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize, tile: &mut Tile<S>) {
-    let [first, mut low, ..] = isa.columns(bytes, stride, offset);
+    let [first, mut low, ..] = isa.columns_ahead(bytes, stride, offset);
     tile.d[0] = isa.float_f16(first);
     let mut upper = isa.shr::<12>(first);
     let (four, two) = (isa.splat_i32(0x0f), isa.splat_i32(0x30));

@@ -37,7 +37,7 @@ fn unpack_minimums<S: Isa>(
     offset: usize,
     tile: &mut Tile<S>,
 ) -> [S::V; 2] {
-    let [d, first, second, third] = isa.columns(bytes, stride, offset);
+    let [d, first, second, third] = isa.columns_ahead(bytes, stride, offset);
     tile.d[0] = isa.float_f16(d);
     tile.minimums[0] = isa.float_f16(isa.shr::<16>(d));
     let six = isa.splat_i32(0x3f3f_3f3f);
@@ -135,7 +135,7 @@ pub(super) fn unpack_pairs<S: Isa>(
     let two = isa.splat_i32(0x0303_0303);
     for (half, words) in tile.words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
         for part in 0..2 {
-            let columns = isa.columns(bytes, stride, offset + 32 * half + 16 * part);
+            let columns = isa.columns_ahead(bytes, stride, offset + 32 * half + 16 * part);
             for (c, column) in columns.into_iter().enumerate() {
                 let t = 4 * part + c;
                 words[t] = isa.and(column, two);

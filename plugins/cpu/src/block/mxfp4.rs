@@ -31,7 +31,7 @@ impl Block for Mxfp4 {
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             tile.d[block] = small::unpack_byte_scale(isa, bytes, stride, at, &E8M0_HALVES);
-            let nibbles = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 1));
+            let nibbles = small::unpack_nibbles(isa, isa.columns_ahead(bytes, stride, at + 1));
             *words = levels::look_up(isa, levels, nibbles);
         }
     }

@@ -41,7 +41,7 @@ impl Block for Nvfp4 {
             }
             for (half, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 // Eight bytes a part: low halves, then high ones.
-                let [a, b, c, d] = isa.columns(bytes, stride, at + NIBBLES_AT + 16 * half);
+                let [a, b, c, d] = isa.columns_ahead(bytes, stride, at + NIBBLES_AT + 16 * half);
                 let mut nibbles = [
                     a,
                     b,

@@ -191,6 +191,11 @@ struct Quantised<B>(PhantomData<B>);
 
 vectorized!(impl [B: Block] Quantised<B> = quantised_product::<S, B>, QuantisedArguments<'a, S>);
 
+/// Names [`vector_product`] of one format.
+struct Vectors<B>(PhantomData<B>);
+
+vectorized!(impl [B: Block] Vectors<B> = vector_product::<S, B>, VectorArguments<'a, S>);
+
 /// Names [`gemv`] of one format.
 struct InOrder<B>(PhantomData<B>);
 
@@ -234,9 +239,8 @@ fn run_gemv<S: Isa, B: Block>(
     if is_in_order::<B>(weight) {
         isa.vectorize::<InOrder<B>, _>((space, weight, activations, out));
     } else {
-        let mut space = Workspace::new(isa);
         by_tiles(weight, out, |rows, lines| {
-            run_quantised::<S, B>(isa, &mut space, rows, activations, 0, lines);
+            isa.vectorize::<Vectors<B>, _>((&mut space.tile, rows, activations, 0, lines));
         });
     }
 }
@@ -282,11 +286,29 @@ fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_,
         return tiled_product::<S, B>(isa, arguments);
     }
     let (space, weight, activations, first, out) = arguments;
+    vector_product::<S, B>(isa, (&mut space.tile, weight, activations, first, out));
+}
+
+/// What [`vector_product`] takes: as [`Gemm`], with a tile for a workspace.
+type VectorArguments<'a, S> = (
+    &'a mut Tile<S>,
+    &'a TileRows<'a>,
+    &'a Activations<'a>,
+    usize,
+    &'a mut [Line],
+);
+
+/// The product by vector dots.
+#[inline(always)]
+fn vector_product<S: Isa, B: Block>(
+    isa: S,
+    (tile, weight, activations, first, out): VectorArguments<'_, S>,
+) {
     out.fill(Line::ZERO);
     for step in 0..steps::<B>(weight) {
-        let blocks = unpack_step::<S, B>(isa, weight, step, &mut space.tile);
+        let blocks = unpack_step::<S, B>(isa, weight, step, tile);
         let records = &activations.step(step)[first..];
-        vector_step::<S, B>(isa, &space.tile, blocks, records, out);
+        vector_step::<S, B>(isa, tile, blocks, records, out);
     }
 }
 

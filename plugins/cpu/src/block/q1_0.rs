@@ -36,7 +36,7 @@ impl Block for Q1_0 {
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             let d = small::unpack_scale(isa, bytes, stride, at);
-            let columns = isa.columns(bytes, stride, at + BITS_AT);
+            let columns = isa.columns_ahead(bytes, stride, at + BITS_AT);
             for (part, words) in words.as_chunks_mut::<8>().0.iter_mut().enumerate() {
                 tile.d[PARTS * block + part] = d;
                 let mut bits = columns[part];

@@ -28,11 +28,15 @@ impl Block for Q2K {
         _blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let [.., scales] = isa.columns(bytes, stride, offset + TAIL_AT);
+        let [.., scales] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
         tile.d[0] = isa.float_f16(scales);
         tile.minimums[0] = isa.float_f16(isa.shr::<16>(scales));
         let (four, even) = (isa.splat_i32(0x0f), isa.splat_i32(0x000f_000f));
-        for (c, column) in isa.columns(bytes, stride, offset).into_iter().enumerate() {
+        for (c, column) in isa
+            .columns_ahead(bytes, stride, offset)
+            .into_iter()
+            .enumerate()
+        {
             // Four bytes, a scale in each low half and a minimum in each high one.
             tile.scales[4 * c] = isa.and(column, four);
             tile.scales[4 * c + 1] = isa.and(isa.shr::<8>(column), four);

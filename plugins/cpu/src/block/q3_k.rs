@@ -37,7 +37,7 @@ impl Block for Q3K {
         for part in 0..2 {
             // Bit `k` of byte `i` belongs to element `i` of eighth `k`; each eighth shifts its bits
             // to the bottom.
-            let mut bits = isa.columns(bytes, stride, offset + 16 * part);
+            let mut bits = isa.columns_ahead(bytes, stride, offset + 16 * part);
             for words in tile.words.as_chunks_mut::<8>().0 {
                 for (c, bits) in bits.iter_mut().enumerate() {
                     let word = &mut words[4 * part + c];
@@ -51,7 +51,7 @@ impl Block for Q3K {
 
 #[inline(always)]
 fn unpack_scales<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize, tile: &mut Tile<S>) {
-    let [a, b, c, d] = isa.columns(bytes, stride, offset + TAIL_AT);
+    let [a, b, c, d] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
     tile.d[0] = isa.float_f16(isa.shr::<16>(d));
     // The packed words lie across those of the columns.
     let (first, second) = (across(isa, a, b), across(isa, b, c));

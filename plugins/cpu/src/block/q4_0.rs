@@ -28,7 +28,7 @@ impl Block for Q4_0 {
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             tile.d[block] = small::unpack_scale(isa, bytes, stride, at);
-            *words = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 2));
+            *words = small::unpack_nibbles(isa, isa.columns_ahead(bytes, stride, at + 2));
         }
     }
 }

@@ -26,10 +26,10 @@ impl Block for Q4_1 {
         let words = tile.words.as_chunks_mut::<8>().0;
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
-            let [scales, ..] = isa.columns(bytes, stride, at);
+            let [scales, ..] = isa.columns_ahead(bytes, stride, at);
             tile.d[block] = isa.float_f16(scales);
             tile.minimums[block] = isa.float_f16(isa.shr::<16>(scales));
-            *words = small::unpack_nibbles(isa, isa.columns(bytes, stride, at + 4));
+            *words = small::unpack_nibbles(isa, isa.columns_ahead(bytes, stride, at + 4));
         }
     }
 }

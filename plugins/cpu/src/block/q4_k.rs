@@ -34,7 +34,7 @@ impl Block for Q4K {
             // 32 bytes: low halves are one sub-block, high halves the next.
             for half in 0..2 {
                 let at = offset + NIBBLES_AT + 32 * group + 16 * half;
-                for (c, column) in isa.columns(bytes, stride, at).into_iter().enumerate() {
+                for (c, column) in isa.columns_ahead(bytes, stride, at).into_iter().enumerate() {
                     words[4 * half + c] = isa.and(column, low);
                     words[8 + 4 * half + c] = isa.and(isa.shr::<4>(column), low);
                 }

@@ -28,10 +28,10 @@ impl Block for Q5_0 {
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
             // The fifth bits lie across the block's first two words.
-            let [first, second, ..] = isa.columns(bytes, stride, at);
+            let [first, second, ..] = isa.columns_ahead(bytes, stride, at);
             let fifth = isa.or(isa.shr::<16>(first), isa.shl::<16>(second));
             tile.d[block] = isa.float_f16(first);
-            let nibbles = isa.columns(bytes, stride, at + 6);
+            let nibbles = isa.columns_ahead(bytes, stride, at + 6);
             *words = small::unpack_five_bits(isa, fifth, nibbles);
         }
     }

@@ -26,10 +26,10 @@ impl Block for Q5_1 {
         let words = tile.words.as_chunks_mut::<8>().0;
         for (block, words) in words.iter_mut().enumerate().take(blocks) {
             let at = offset + Self::BLOCK_BYTES * block;
-            let [scales, fifth, ..] = isa.columns(bytes, stride, at);
+            let [scales, fifth, ..] = isa.columns_ahead(bytes, stride, at);
             tile.d[block] = isa.float_f16(scales);
             tile.minimums[block] = isa.float_f16(isa.shr::<16>(scales));
-            let nibbles = isa.columns(bytes, stride, at + 8);
+            let nibbles = isa.columns_ahead(bytes, stride, at + 8);
             *words = small::unpack_five_bits(isa, fifth, nibbles);
         }
     }

@@ -35,10 +35,10 @@ impl Block for Q5K {
         for half in 0..2 {
             // Bit `s` of byte `i` belongs to element `i` of sub-block `s`; each group of two
             // sub-blocks shifts its bits to the bottom.
-            let mut bits = isa.columns(bytes, stride, offset + FIFTH_BITS_AT + 16 * half);
+            let mut bits = isa.columns_ahead(bytes, stride, offset + FIFTH_BITS_AT + 16 * half);
             for (group, words) in tile.words.as_chunks_mut::<16>().0.iter_mut().enumerate() {
                 let at = offset + NIBBLES_AT + 32 * group + 16 * half;
-                for (c, column) in isa.columns(bytes, stride, at).into_iter().enumerate() {
+                for (c, column) in isa.columns_ahead(bytes, stride, at).into_iter().enumerate() {
                     let even = isa.and(isa.shl::<4>(bits[c]), fifth);
                     let odd = isa.and(isa.shl::<3>(bits[c]), fifth);
                     words[4 * half + c] = isa.or(isa.and(column, low), even);

@@ -39,9 +39,9 @@ impl Block for Q6K {
         for (half, words) in tile.words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
             for part in 0..2 {
                 let at = |start: usize, width: usize| offset + start + width * half + 16 * part;
-                let first = isa.columns(bytes, stride, at(0, 64));
-                let second = isa.columns(bytes, stride, at(32, 64));
-                let pairs = isa.columns(bytes, stride, at(PAIRS_AT, 32));
+                let first = isa.columns_ahead(bytes, stride, at(0, 64));
+                let second = isa.columns_ahead(bytes, stride, at(32, 64));
+                let pairs = isa.columns_ahead(bytes, stride, at(PAIRS_AT, 32));
                 for c in 0..4 {
                     let (first, second, pair) = (first[c], second[c], pairs[c]);
                     let join = |nibble, bits| isa.or(isa.and(nibble, low), isa.and(bits, upper));
@@ -115,9 +115,9 @@ impl StepDots for Q6K {
 
 #[inline(always)]
 fn unpack_scales<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize, tile: &mut Tile<S>) {
-    let [.., tail] = isa.columns(bytes, stride, offset + TAIL_AT);
+    let [.., tail] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
     tile.d[0] = isa.float_f16(isa.shr::<16>(tail));
-    let columns = isa.columns(bytes, stride, offset + SCALES_AT);
+    let columns = isa.columns_ahead(bytes, stride, offset + SCALES_AT);
     for (c, column) in columns.into_iter().enumerate() {
         tile.scales[4 * c] = isa.sar::<24>(isa.shl::<24>(column));
         tile.scales[4 * c + 1] = isa.sar::<24>(isa.shl::<16>(column));

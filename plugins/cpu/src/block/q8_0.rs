@@ -28,7 +28,7 @@ impl Block for Q8_0 {
             let at = offset + Self::BLOCK_BYTES * block;
             tile.d[block] = small::unpack_scale(isa, bytes, stride, at);
             for half in 0..2 {
-                let columns = isa.columns(bytes, stride, at + 2 + 16 * half);
+                let columns = isa.columns_ahead(bytes, stride, at + 2 + 16 * half);
                 for (c, column) in columns.into_iter().enumerate() {
                     tile.words[8 * block + 4 * half + c] = isa.signed_weights(column);
                 }

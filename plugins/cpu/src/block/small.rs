@@ -10,7 +10,7 @@ use core::marker::PhantomData;
 /// The F16 scale at `offset`, for sixteen rows. Sixteen bytes of each row are read.
 #[inline(always)]
 pub(super) fn unpack_scale<S: Isa>(isa: S, bytes: &[u8], stride: usize, offset: usize) -> S::F {
-    let [scale, ..] = isa.columns(bytes, stride, offset);
+    let [scale, ..] = isa.columns_ahead(bytes, stride, offset);
     isa.float_f16(scale)
 }
 

@@ -30,12 +30,12 @@ impl Block for Tq1_0 {
         _blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let [.., middle, last] = isa.columns(bytes, stride, offset + TAIL_AT);
+        let [.., middle, last] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
         tile.d[0] = isa.float_f16(isa.shr::<16>(last));
         unit_scales(isa, tile);
         // 32 bytes give 160 elements, 16 give 80, four give 16: those of digit 0 first.
         for part in 0..2 {
-            let columns = isa.columns(bytes, stride, offset + 16 * part);
+            let columns = isa.columns_ahead(bytes, stride, offset + 16 * part);
             for (c, column) in columns.into_iter().enumerate() {
                 let digits = digits::<S, 5>(isa, column);
                 for (n, digit) in digits.into_iter().enumerate() {
@@ -43,7 +43,7 @@ impl Block for Tq1_0 {
                 }
             }
         }
-        let columns = isa.columns(bytes, stride, offset + 32);
+        let columns = isa.columns_ahead(bytes, stride, offset + 32);
         for (c, column) in columns.into_iter().enumerate() {
             let digits = digits::<S, 5>(isa, column);
             for (n, digit) in digits.into_iter().enumerate() {

@@ -30,7 +30,7 @@ impl Block for Tq2_0 {
         _blocks: usize,
         tile: &mut Tile<S>,
     ) {
-        let [.., tail] = isa.columns(bytes, stride, offset + TAIL_AT);
+        let [.., tail] = isa.columns_ahead(bytes, stride, offset + TAIL_AT);
         tile.d[0] = isa.float_f16(isa.shr::<16>(tail));
         unit_scales(isa, tile);
         unpack_pairs(isa, bytes, stride, offset, tile);

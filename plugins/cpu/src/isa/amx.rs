@@ -8,11 +8,17 @@ use super::{
 };
 use core::arch::asm;
 use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+use core::cell::Cell;
 
 /// Bytes of a row of a tile, at most.
 const ROW_BYTES: usize = 64;
 /// Words of the shared axis in one tile.
 const TILE_WORDS: usize = ROW_BYTES / 4;
+
+thread_local! {
+    /// Whether this thread has opened its tile registers.
+    static OPEN: Cell<bool> = const { Cell::new(false) };
+}
 
 /// This thread's tile registers in use. They are given back when it is dropped, so that the system doesn't save
 /// them on every switch from then on.
@@ -61,7 +67,14 @@ impl Config {
     ///
     /// # Safety
     /// The processor has AMX-TILE, the system has let this process use the registers, and the numbers are valid.
+    ///
+    /// # Panics
+    /// When this thread has opened them already: they can be open in one way at a time.
     unsafe fn open(&self) -> Opened {
+        assert!(
+            !OPEN.replace(true),
+            "a thread opens its tile registers once"
+        );
         // SAFETY: the caller's promise; the configuration is 64 bytes.
         unsafe {
             asm!("ldtilecfg [{}]", in(reg) core::ptr::from_ref(self), options(nostack, readonly))
@@ -88,7 +101,7 @@ impl TileRegisters {
     /// # Safety
     /// The processor has AMX-TILE and AMX-INT8, and the system has let this process use the registers.
     pub(super) unsafe fn open(words: usize, rows: usize) -> TileRegisters {
-        let (words, rows) = (words.min(TILE_WORDS), rows.clamp(1, REGISTER_ROWS));
+        let (words, rows) = (words.clamp(1, TILE_WORDS), rows.clamp(1, REGISTER_ROWS));
         let mut config = Config::EMPTY;
         config.row_bytes[..8].fill(ROW_BYTES as u16);
         config.rows[..6].fill(rows as u8);
@@ -114,8 +127,8 @@ impl TileRegisters {
         );
         assert!(self.rows == REGISTER_ROWS || job.rows == self.rows);
         assert!(job.words.is_multiple_of(self.words) && job.words.min(TILE_WORDS) == self.words);
-        let read = (REGISTER_ROWS * (tiles - 1) + self.rows - 1) * job.stride + 4 * job.words;
-        assert!(read <= job.activations.len());
+        let rows = REGISTER_ROWS * (tiles - 1) + self.rows;
+        assert!(rows_fit(job.activations, rows, job.stride, 4 * job.words));
         let planes = job.layout.planes();
         assert!(
             job.planes[..planes]
@@ -123,20 +136,26 @@ impl TileRegisters {
                 .all(|plane| plane.len() >= job.words)
         );
         assert!(out.len() >= planes * tiles * REGISTER_ROWS);
-        match (job.layout, tiles > 1) {
-            (PlaneLayout::Values, false) => self.run::<V, false, false, true>(job, out),
-            (PlaneLayout::Values, true) => self.run::<V, false, true, true>(job, out),
-            (PlaneLayout::Scales, false) => self.run::<V, true, false, false>(job, out),
-            (PlaneLayout::Scales, true) => self.run::<V, true, true, false>(job, out),
-            (PlaneLayout::Products, false) => self.run::<V, true, false, true>(job, out),
-            (PlaneLayout::Products, true) => self.run::<V, true, true, true>(job, out),
+        // SAFETY: `self` shows that the registers are open; the operands were checked above.
+        unsafe {
+            match (job.layout, tiles > 1) {
+                (PlaneLayout::Values, false) => self.run::<V, false, false, true>(job, out),
+                (PlaneLayout::Values, true) => self.run::<V, false, true, true>(job, out),
+                (PlaneLayout::Scales, false) => self.run::<V, true, false, false>(job, out),
+                (PlaneLayout::Scales, true) => self.run::<V, true, true, false>(job, out),
+                (PlaneLayout::Products, false) => self.run::<V, true, false, true>(job, out),
+                (PlaneLayout::Products, true) => self.run::<V, true, true, true>(job, out),
+            }
         }
     }
 
     /// Runs a job that [`TileRegisters::dots`] has checked: with a `SECOND` plane, with `MORE` than one tile of
     /// rows, the last plane `SIGNED`.
+    ///
+    /// # Safety
+    /// The registers are open, and every operand is as long as [`TileRegisters::dots`] wants it.
     #[inline(always)]
-    fn run<V, const SECOND: bool, const MORE: bool, const SIGNED: bool>(
+    unsafe fn run<V, const SECOND: bool, const MORE: bool, const SIGNED: bool>(
         &self,
         job: &TileDots<'_, V>,
         out: &mut [TileLine],
@@ -176,13 +195,25 @@ impl TileRegisters {
                 }
             }
         }
-        store_sums::<SECOND, MORE>(out);
+        // SAFETY: the caller's promise.
+        unsafe { store_sums::<SECOND, MORE>(out) };
     }
 }
 
-/// Writes the sums of up to two planes and two tiles of rows, plane by plane.
+/// Whether `bytes` has `rows` rows of `row_bytes`, each `stride` behind the one before.
 #[inline(always)]
-fn store_sums<const SECOND: bool, const MORE: bool>(out: &mut [TileLine]) {
+fn rows_fit(bytes: &[u8], rows: usize, stride: usize, row_bytes: usize) -> bool {
+    let before = (rows - 1).checked_mul(stride);
+    let read = before.and_then(|before| before.checked_add(row_bytes));
+    read.is_some_and(|read| read <= bytes.len())
+}
+
+/// Writes the sums of up to two planes and two tiles of rows, plane by plane.
+///
+/// # Safety
+/// The registers are open for products of bytes, and `out` has sixteen lines for each tile.
+#[inline(always)]
+unsafe fn store_sums<const SECOND: bool, const MORE: bool>(out: &mut [TileLine]) {
     let first = out.as_mut_ptr();
     let at = |tile: usize| first.wrapping_add(tile * REGISTER_ROWS);
     tile!("tilestored [{} + {}*1], tmm0", at(0), ROW_BYTES);
@@ -233,21 +264,27 @@ impl Bf16Registers {
         let tiles = first.len();
         let behind = usize::from(job.tail.is_some());
         let whole = tiles.checked_sub(behind).expect("the tail is a tile");
-        let read = (self.weight_rows - 1) * job.stride + ROW_BYTES * whole;
-        assert!(whole == 0 || read <= job.weights.len());
+        let rows = self.weight_rows;
+        assert!(whole == 0 || rows_fit(job.weights, rows, job.stride, ROW_BYTES * whole));
         assert!(second.is_empty() || second.len() == tiles);
-        match (self.weight_rows > REGISTER_ROWS, !second.is_empty()) {
-            (false, false) => Self::run::<false, false>(job, whole, out),
-            (false, true) => Self::run::<false, true>(job, whole, out),
-            (true, false) => Self::run::<true, false>(job, whole, out),
-            (true, true) => Self::run::<true, true>(job, whole, out),
+        // SAFETY: `self` shows that the registers are open; the operands were checked above.
+        unsafe {
+            match (self.weight_rows > REGISTER_ROWS, !second.is_empty()) {
+                (false, false) => Self::run::<false, false>(job, whole, out),
+                (false, true) => Self::run::<false, true>(job, whole, out),
+                (true, false) => Self::run::<true, false>(job, whole, out),
+                (true, true) => Self::run::<true, true>(job, whole, out),
+            }
         }
     }
 
     /// Runs a job that [`Bf16Registers::dots`] has checked, whose first `whole` tiles of weights lie where they are:
     /// with `MORE` than one tile of weight rows, with a `SECOND` tile of activations.
+    ///
+    /// # Safety
+    /// The registers are open, and every operand is as long as [`Bf16Registers::dots`] wants it.
     #[inline(always)]
-    fn run<const MORE: bool, const SECOND: bool>(
+    unsafe fn run<const MORE: bool, const SECOND: bool>(
         job: &Bf16Dots<'_>,
         whole: usize,
         out: &mut Bf16Sums,
@@ -315,5 +352,6 @@ impl Drop for Opened {
     fn drop(&mut self) {
         // SAFETY: the registers were opened on this thread, so the processor has them.
         unsafe { asm!("tilerelease", options(nomem, nostack, preserves_flags)) };
+        OPEN.set(false);
     }
 }

@@ -1,7 +1,8 @@
 //! AVX2 with FMA and F16C. A logical vector is two registers. With `VNNI` the integer dots have the
 //! instructions of AVX-VNNI; nothing else differs.
 
-use super::{Isa, LANES, Stream, Vectorized, index_mask};
+use super::{Isa, LANES, Stream, Vectorized, has_rows, index_mask};
+use core::arch::asm;
 use core::arch::x86_64::*;
 use guild_numerics::convert::CANONICAL_NAN_F32;
 use guild_numerics::lanes::Lanes;
@@ -36,8 +37,9 @@ macro_rules! both {
 /// Calls intrinsics.
 macro_rules! have {
     ($body:expr) => {
-        // SAFETY: the token as in `both`. Pointers come from references to arrays of the size that
-        // is loaded or stored, and the accesses need no alignment.
+        // SAFETY: the token as in `both`. What is loaded or stored is an array of that size behind a
+        // reference, and needs no alignment but where the caller has looked at it; what is only asked for
+        // (prefetches) may lie anywhere.
         unsafe { $body }
     };
 }
@@ -142,14 +144,10 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
             bytes.as_ptr().wrapping_add(at).cast()
         ));
     }
+    #[inline(always)]
     fn stream(self, _stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
         if y.as_ptr().addr().is_multiple_of(64) {
-            let [first, second] = self.load(x);
-            let y = y.as_mut_ptr();
-            have!({
-                _mm256_stream_ps(y, first);
-                _mm256_stream_ps(y.wrapping_add(8), second);
-            });
+            have!(store_past_caches(y, self.load(x)));
         } else {
             *y = *x;
         }
@@ -305,17 +303,10 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
     #[inline(always)]
     fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [V; 4] {
         assert!(
-            offset + 15 * stride + 16 <= bytes.len(),
+            has_rows(bytes, stride, offset),
             "16 bytes of each row are there"
         );
         let row = |i: usize| bytes.as_ptr().wrapping_add(offset + i * stride);
-        // Four calls go over a cache line; each asks for it in four of the rows behind. Spread like
-        // this, requests keep pace with the arithmetic; a burst of them would hold it up. They never
-        // fault, so that they may lie beyond the end.
-        let quarter = LANES + offset / 16 % 4 * 4;
-        for i in quarter..quarter + 4 {
-            have!(_mm_prefetch::<_MM_HINT_T0>(row(i).cast()));
-        }
         // SAFETY: the token as above; rows 0 to 15 have 16 readable bytes by the assertion.
         let (low, high) = unsafe {
             (
@@ -440,6 +431,28 @@ impl<const VNNI: bool> Isa for Avx2<VNNI> {
             return both!(_mm256_dpwssd_avx_epi32, sum, a, b);
         }
         self.add_i32(sum, both!(_mm256_madd_epi16, a, b))
+    }
+}
+
+/// Stores past the caches to a multiple of 32. The instruction stands as text because the intrinsic's memory may not be
+/// read before a fence, not even by its own thread, to which the processor shows it at once.
+///
+/// # Safety
+/// `y` is aligned.
+#[inline]
+#[target_feature(enable = "avx")]
+unsafe fn store_past_caches(y: &mut [f32; LANES], [first, second]: F) {
+    // SAFETY: the instruction belongs to the feature of this function; `y` has 64 bytes, aligned by the caller's
+    // promise.
+    unsafe {
+        asm!(
+            "vmovntps [{y}], {first}",
+            "vmovntps [{y} + 32], {second}",
+            y = in(reg) y.as_mut_ptr(),
+            first = in(ymm_reg) first,
+            second = in(ymm_reg) second,
+            options(nostack, preserves_flags)
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     Bf16Dots, Bf16Registers, Bf16Sums, Isa, LANES, Stream, TileDots, TileLine, TileRegisters,
-    Vectorized, index_mask,
+    Vectorized, has_rows, index_mask,
 };
 use core::arch::asm;
 use core::arch::x86_64::*;
@@ -30,8 +30,9 @@ impl<const VNNI: bool, const AMX: bool, const BF16: bool> Avx512<VNNI, AMX, BF16
 macro_rules! have {
     ($body:expr) => {
         // SAFETY: `self` is a token of this set, so the processor has the instructions; whoever made
-        // the token by `new` vouched for that. Pointers come from references to arrays of the size
-        // that is loaded or stored, and the accesses need no alignment.
+        // the token by `new` vouched for that. What is loaded or stored is an array of that size behind a
+        // reference, and needs no alignment but where the caller has looked at it; what is only asked for
+        // (prefetches) may lie anywhere.
         unsafe { $body }
     };
 }
@@ -140,12 +141,10 @@ impl<const VNNI: bool, const AMX: bool, const BF16: bool> Isa for Avx512<VNNI, A
             bytes.as_ptr().wrapping_add(at).cast()
         ));
     }
+    #[inline(always)]
     fn stream(self, _stream: &mut Stream, y: &mut [f32; LANES], x: &[f32; LANES]) {
         if y.as_ptr().addr().is_multiple_of(64) {
-            have!(_mm512_stream_ps(
-                y.as_mut_ptr(),
-                _mm512_loadu_ps(x.as_ptr())
-            ));
+            have!(store_past_caches(y, _mm512_loadu_ps(x.as_ptr())));
         } else {
             *y = *x;
         }
@@ -264,17 +263,10 @@ impl<const VNNI: bool, const AMX: bool, const BF16: bool> Isa for Avx512<VNNI, A
     #[inline(always)]
     fn columns(self, bytes: &[u8], stride: usize, offset: usize) -> [__m512i; 4] {
         assert!(
-            offset + 15 * stride + 16 <= bytes.len(),
+            has_rows(bytes, stride, offset),
             "16 bytes of each row are there"
         );
         let row = |i: usize| bytes.as_ptr().wrapping_add(offset + i * stride);
-        // Four calls go over a cache line; each asks for it in four of the rows behind. Spread like
-        // this, requests keep pace with the arithmetic; a burst of them would hold it up. They never
-        // fault, so that they may lie beyond the end.
-        let quarter = LANES + offset / 16 % 4 * 4;
-        for i in quarter..quarter + 4 {
-            have!(_mm_prefetch::<_MM_HINT_T0>(row(i).cast()));
-        }
         // SAFETY: the token as above; rows 0 to 15 have 16 readable bytes by the assertion.
         unsafe { columns(row(0), row(4), row(8), row(12), stride) }
     }
@@ -423,6 +415,26 @@ unsafe fn run<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c")]
 unsafe fn run_vnni<S: Isa, N: Vectorized<S, A>, A>(isa: S, arguments: A) -> N::Output {
     N::call(isa, arguments)
+}
+
+/// Stores past the caches to a multiple of 64. The instruction stands as text because the intrinsic's memory may not be
+/// read before a fence, not even by its own thread, to which the processor shows it at once.
+///
+/// # Safety
+/// `y` is aligned.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn store_past_caches(y: &mut [f32; LANES], x: __m512) {
+    // SAFETY: the instruction belongs to the feature of this function; `y` has 64 bytes, aligned by the caller's
+    // promise.
+    unsafe {
+        asm!(
+            "vmovntps [{y}], {x}",
+            y = in(reg) y.as_mut_ptr(),
+            x = in(zmm_reg) x,
+            options(nostack, preserves_flags)
+        );
+    }
 }
 
 /// `VPDPWSSD`, which the compiler makes a product and an addition of when it is left to itself: two instructions

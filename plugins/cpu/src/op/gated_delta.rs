@@ -315,7 +315,7 @@ impl Head<'_> {
             let v = &self.v.vector(row, self.index)[columns.clone()];
             let y = &y.vector(row, self.index)[columns];
             for part in [step.q, step.k, v, y] {
-                part.chunks(LANES).for_each(|line| isa.prefetch(&line[0]));
+                isa.prefetch_all(part);
             }
         }
     }

@@ -4,7 +4,7 @@ use super::activations::Forms;
 use crate::block::{
     Activations, CHUNK_ROWS, GemvSpace, Line, Product, TILE_ROWS, TileRows, Workspace, product,
 };
-use crate::isa::{Isa, streaming};
+use crate::isa::{Isa, Stream, streaming, vectorized};
 use guild_sdk::abi::formats::GUILD_FORMAT_F32;
 use guild_sdk::{
     Bounds, Exec, Failure, Instance, JOINED_MAX, Joined, Refusal, Request, ScratchSlots, Tile,
@@ -137,16 +137,24 @@ impl<S: Isa> Instance for Linear<S> {
             if rows == 1 {
                 return task.run_row(columns.start, y.row_mut(0));
             }
-            let streams = rows * weight.rows() * size_of::<f32>() >= STREAMED_BYTES_MIN;
+            let streams = is_streamed(rows * weight.rows());
             task.run(columns.start, columns.len(), rows, |row, at, lines| {
                 if streams && columns.len() - at >= TILE_ROWS {
-                    stream_lines(self.isa, &mut y, [row, at], lines);
+                    streaming(self.isa, |stream| {
+                        let arguments = (stream, &mut y, [row, at], lines);
+                        self.isa.vectorize::<StreamLines, _>(arguments);
+                    });
                 } else {
                     copy_lines(&mut y, [row, at], lines);
                 }
             });
         })
     }
+}
+
+/// Whether an output of so many elements goes past the caches.
+pub(super) fn is_streamed(elems: usize) -> bool {
+    elems * size_of::<f32>() >= STREAMED_BYTES_MIN
 }
 
 /// Writes a tile's outputs from row `row` and column `at` of `y` on.
@@ -158,14 +166,26 @@ fn copy_lines(y: &mut Tile<'_, f32>, [row, at]: [usize; 2], lines: &[Line]) {
     }
 }
 
+vectorized!(
+    StreamLines = stream_lines,
+    (
+        &'a mut Stream,
+        &'a mut Tile<'b, f32>,
+        [usize; 2],
+        &'a [Line]
+    )
+);
+
 /// The same past the caches, for a whole tile of columns.
-fn stream_lines<S: Isa>(isa: S, y: &mut Tile<'_, f32>, [row, at]: [usize; 2], lines: &[Line]) {
-    streaming(isa, |stream| {
-        for (i, line) in lines.iter().enumerate() {
-            let y = y.row_mut(row + i)[at..].first_chunk_mut();
-            isa.stream(stream, y.expect("a whole tile of columns"), &line.0);
-        }
-    });
+#[inline(always)]
+fn stream_lines<S: Isa>(
+    isa: S,
+    (stream, y, [row, at], lines): (&mut Stream, &mut Tile<'_, f32>, [usize; 2], &[Line]),
+) {
+    for (i, line) in lines.iter().enumerate() {
+        let y = y.row_mut(row + i)[at..].first_chunk_mut();
+        isa.stream(stream, y.expect("a whole tile of columns"), &line.0);
+    }
 }
 
 /// Outputs of one task: whole tiles of so many weight rows, at most [`BAND_MAX`].

@@ -58,7 +58,7 @@ impl<S: Isa> Instance for LinearBf16Tiles<S> {
     }
 
     fn execute(&self, x: &Exec<'_>) -> Result<(), Failure> {
-        if x.rows() < ROWS_MIN {
+        if x.input(0)?.rows() < ROWS_MIN {
             self.few.execute(x)
         } else {
             self.many.execute(x)

@@ -7,6 +7,9 @@
 //! `y`, the shared expert last; before an expert it waits for that expert's records alone, which the pool
 //! has begun before. No output is touched by two tasks.
 //!
+//! With one row the second kind is another ([`single_row`]): a large part of one expert's `down`, and the sum after
+//! the loop.
+//!
 //! Gate and up may be in the file's order or alternate row by row ([`supports`]): a tile's rows are then
 //! further apart, and nothing else differs.
 
@@ -17,11 +20,11 @@ mod single_row;
 pub use operands::{supports, supports_alternating_rows, supports_file_rows};
 
 use super::activations::Forms;
-use super::linear::{BAND_MAX, band, tile_rows};
+use super::linear::{BAND_MAX, band, is_streamed, tile_rows};
 use crate::block::{
     Activations, CHUNK_ROWS, Line, RECORD_ELEMS, TILE_ROWS, Workspace, WriteRecord,
 };
-use crate::isa::{Isa, LANES, streaming, vectorized};
+use crate::isa::{Isa, LANES, Stream, streaming, vectorized};
 use core::ops::Range;
 use guild_numerics::exp::{sigmoid, silu};
 use guild_numerics::lanes::Scalar;
@@ -96,7 +99,10 @@ impl<S: Isa> Instance for MoeExperts<S> {
         let rows = self.rows_max.max(bounds.max_rows);
         let call = self.forms.bytes(rows) + self.sizes.bytes(rows) + self.sizes.record_bytes(rows);
         let inner = CHUNK_ROWS * RECORD_ELEMS * size_of::<f32>();
-        let sums = (rows * BAND_MAX * bounds.workers).max(self.sizes.active(1) * self.hidden);
+        // All workers' bands together are at most this wide, however many of the workers come.
+        let width = BAND_MAX * bounds.workers;
+        let width = width.min(self.hidden + TILE_ROWS * bounds.workers);
+        let sums = (rows * width).max(self.sizes.active(1) * self.hidden);
         ScratchSlots::NONE
             .call(call as u64, 64)
             .call((inner * bounds.workers) as u64, 64)
@@ -153,7 +159,8 @@ impl<S: Isa> MoeExperts<S> {
         let inner = inner.per_worker::<f32>(workers, CHUNK_ROWS * RECORD_ELEMS)?;
         let gathered = gathered.per_worker::<u8>(workers, self.gathered_bytes())?;
         let sums = x.scratch(3)?;
-        let sums = sums.per_worker::<f32>(workers, pool.rows * BAND_MAX)?;
+        let width = band(self.hidden, workers, TILE_ROWS);
+        let sums = sums.per_worker::<f32>(workers, pool.rows * width)?;
         let parts = (staged, inner, gathered, sums);
         x.par().split(
             parts,
@@ -294,7 +301,7 @@ impl<'a, S: Isa> Pool<'a, S> {
             for at in (0..columns.len()).step_by(TILE_ROWS) {
                 let part;
                 (part, next) = next.split_at(share.min(next.len()));
-                part.chunks(64).for_each(|line| isa.prefetch(&line[0]));
+                isa.prefetch_all(part);
                 let len = (columns.len() - at).min(TILE_ROWS);
                 let weight = tile_rows(&down, columns.start + at, len);
                 for (chunk, rows) in tokens.rows.chunks(CHUNK_ROWS).enumerate() {
@@ -309,16 +316,17 @@ impl<'a, S: Isa> Pool<'a, S> {
             }
         }
         let rows = y.rows();
-        streaming(isa, |stream| {
-            for (row, sums) in rows.zip(sums.chunks_exact(columns.len())) {
-                let (lines, rest) = y.row_mut(row).as_chunks_mut();
-                let (from, last) = sums.as_chunks();
-                for (y, sums) in lines.iter_mut().zip(from) {
-                    isa.stream(stream, y, sums);
+        let sums = rows.zip(sums.chunks_exact(columns.len()));
+        if is_streamed(self.rows * self.kernel.hidden) {
+            streaming(isa, |stream| {
+                for (row, sums) in sums {
+                    let arguments = (&mut *stream, y.row_mut(row), sums);
+                    isa.vectorize::<StreamRow, _>(arguments);
                 }
-                rest.copy_from_slice(last);
-            }
-        });
+            });
+        } else {
+            sums.for_each(|(row, sums)| y.row_mut(row).copy_from_slice(sums));
+        }
     }
 }
 
@@ -390,6 +398,22 @@ impl<S: Isa> Inner<'_, S> {
         let for_gate = self.gate_input.gather(gate, list, for_gate);
         (for_gate, self.up_input.gather(up, list, for_up))
     }
+}
+
+vectorized!(
+    StreamRow = stream_row,
+    (&'a mut Stream, &'a mut [f32], &'a [f32])
+);
+
+/// Writes a row past the caches.
+#[inline(always)]
+fn stream_row<S: Isa>(isa: S, (stream, y, sums): (&mut Stream, &mut [f32], &[f32])) {
+    let (lines, rest) = y.as_chunks_mut();
+    let (from, last) = sums.as_chunks();
+    for (y, sums) in lines.iter_mut().zip(from) {
+        isa.stream(stream, y, sums);
+    }
+    rest.copy_from_slice(last);
 }
 
 vectorized!(AddWeighted = add_weighted, AddArguments<'a>);

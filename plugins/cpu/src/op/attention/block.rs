@@ -166,8 +166,7 @@ impl<T: CacheElement> Block<'_, T> {
         for at in (0..queries.most()).step_by(LANES) {
             // The values at these positions are wanted soon.
             let end = ((at + LANES) * dim).min(self.values.len());
-            let lines = self.values[at * dim..end].chunks(64 / size_of::<T>());
-            lines.for_each(|line| isa.prefetch(&line[0]));
+            isa.prefetch_all(&self.values[at * dim..end]);
             for (j, key) in keys.chunks_exact_mut(vectors).enumerate() {
                 let from = ((at + j) * dim).min(self.keys.len());
                 let from = &self.keys[from..];

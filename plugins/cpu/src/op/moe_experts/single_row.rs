@@ -10,9 +10,9 @@ use crate::op::activations::Rounded;
 use crate::op::linear::tile_rows;
 use guild_sdk::{Exec, Failure, Published, Ragged, Stage, Staged, TensorMut, Tile};
 
-/// Tasks of the second stage that each worker gets at least, so that workers finish together.
+/// Tasks of the second stage that each worker gets, so that workers finish together, unless they would be too short.
 const PARTS_PER_WORKER: usize = 16;
-/// Bytes of weights of such a task at least: shorter stretches are over before memory has come to speed.
+/// Bytes of an expert's weights in such a task at least: shorter stretches are over before memory has come to speed.
 const PART_BYTES_MIN: usize = 64 << 10;
 /// Bytes of weights that are asked for before they are needed: until the product with them looks ahead by itself.
 const FIRST_BYTES: usize = 2048;
@@ -111,5 +111,5 @@ impl<S: Isa> Inner<'_, S> {
 /// Has the first bytes of a weight come into a near cache.
 fn ask_for<S: Isa>(isa: S, weight: &TileRows<'_>) {
     let first = &weight.bytes[..weight.bytes.len().min(FIRST_BYTES)];
-    first.chunks(64).for_each(|line| isa.prefetch(&line[0]));
+    isa.prefetch_all(first);
 }

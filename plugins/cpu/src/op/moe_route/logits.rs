@@ -106,7 +106,7 @@ fn widen<S: Isa, W: Float>(
         let bytes = &row[step * STEP * W::BYTES..];
         let ahead = &weight.row((next.0 + m).min(last))[next.1 * STEP * W::BYTES..];
         let ahead = &ahead[..ahead.len().min(STEP * W::BYTES)];
-        ahead.chunks(64).for_each(|line| isa.prefetch(&line[0]));
+        isa.prefetch_all(ahead);
         for (i, to) in to.iter_mut().enumerate() {
             let bytes = &bytes[(i * LANES * W::BYTES).min(bytes.len())..];
             if bytes.len() >= LANES * W::BYTES {
