@@ -3,10 +3,11 @@
 usage: compare_llama_cpp.py MODEL.gguf [options]; --help lists them
 
 The peer is the llama.cpp in the source distribution of PyPI's llama-cpp-python 0.3.36. Its llama-bench is
-built with clang for this machine, once for each folder of --build. For each test and each number of threads:
+built with clang for this machine, once for each folder of --build.
 
-0. The file's pages are dropped from memory, and guild reads it anew: into large pages where the file system has
-   them. Both programs then read the same pages.
+Once, before the tests, the file's pages are dropped from memory, and guild reads it anew: into large pages where
+the file system has them. Both programs read the same pages from then on. For each test and each number of threads:
+
 1. llama-bench runs once with each of its settings that may matter (flash attention on and off; physical
    batches of 512 and 2,048 where the prompt is longer than 512), and the fastest is kept.
 2. guild and llama-bench run in turn, A B A B, --repetitions times. A process measures one test: one run to
@@ -15,7 +16,8 @@ built with clang for this machine, once for each folder of --build. For each tes
 
 Both have the same file, the same threads and an F16 KV cache. Tests: ppN is a prompt of N tokens, tgN are N
 generated ones, tgN@D the same after D tokens, and `first` is the time from the start of the process to the
-end of a prompt of one token. A ratio above 1 means that guild is faster. Nothing is judged.
+end of a prompt of one token, with the file in memory. A ratio above 1 means that guild is faster. Nothing is
+judged. Needs Python 3.11.4 or newer.
 """
 import argparse
 import datetime
@@ -175,13 +177,16 @@ class Guild(Side):
     def rate(answer):
         return answer["results"][0]["tps"]["median"]
 
-
     def read_anew(self):
-        """Drops the file's pages from memory and reads it into new ones. Pages that a program uses stay."""
+        """Drops the file's pages from memory and reads it into new ones; gives the command that did. Pages that a
+        program uses stay."""
         with self.options.model.open("rb") as file:
+            # Pages that aren't on the disk yet wouldn't be dropped.
+            os.fsync(file.fileno())
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         once = [self.program, "bench", str(self.options.model), "-p", "1", "-n", "0", "-r", "1"]
         run_or_exit(once, capture_output=True)
+        return once
 
 
 class Peer(Side):
@@ -201,8 +206,10 @@ class Peer(Side):
 
     def best(self, test, threads):
         """The fastest settings, and what each gave."""
-        tried = [{**settings, "figure": self.measure(test, self.command(test, threads, settings))[0]}
-                 for settings in test.peer_settings()]
+        tried = []
+        for settings in test.peer_settings():
+            command = self.command(test, threads, settings)
+            tried.append({**settings, "figure": self.measure(test, command)[0], "command": shown(command)})
         order = min if test.first else max
         best = order(tried, key=lambda one: one["figure"])
         return {key: best[key] for key in ("flash_attention", "ubatch")}, tried
@@ -278,9 +285,15 @@ def print_test(one):
 
 
 def print_commands(results):
-    print("\ncommands:")
+    print("\ncommands (A, B: in turn; before them the peer's settings that were tried, with what they gave):")
+    if "read_anew" in results:
+        print(f"  the file was read anew by {results['read_anew']}")
     for one in results["tests"]:
-        print(f"  A {one['guild']['command']}\n  B {one['llama_cpp']['command']}")
+        peer = one["llama_cpp"]
+        for tried in peer["tried"]:
+            command = tried.get("command", f"-fa {tried['flash_attention']} -ub {tried['ubatch']}")
+            print(f"  tried {command}: {tried['figure']:.2f} {one['unit']}")
+        print(f"  A {one['guild']['command']}\n  B {peer['command']}")
 
 
 def measure(options):
@@ -289,7 +302,7 @@ def measure(options):
     guild, peer = Guild(options), Peer(options)
     results = {**heading(options, guild), "tests": []}
     print_heading(results)
-    guild.read_anew()
+    results["read_anew"] = shown(guild.read_anew())
     for count in threads:
         for test in tests:
             one = compare(test, count, guild, peer, options.repetitions)

@@ -17,7 +17,7 @@ pub use definition::{Definition, Kind, SettableOption};
 pub use error::{ConfigError, Place};
 pub use layers::{ConfigFile, Layer, Surroundings};
 pub use settings::{Origin, Setting, Settings};
-pub use variables::{INTERNAL_VARIABLES, InternalVariable, UnknownVariable, nearest};
+pub use variables::{CPU_ISA, INTERNAL_VARIABLES, InternalVariable, UnknownVariable, nearest};
 
 use clap::builder::{ArgPredicate, OsStr, Resettable, StyledStr};
 use clap::{Command, Id};

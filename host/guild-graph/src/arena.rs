@@ -16,7 +16,7 @@ use crate::error::GraphError;
 pub(crate) const ALIGNMENT_BYTES: u64 = 64;
 
 /// Bytes of a huge page of x86-64, and of aarch64 with small pages of 4 KiB.
-const HUGE_PAGE_BYTES: usize = 2 << 20;
+pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// The advice that asks for them; elsewhere the one that asks for nothing.
 #[cfg(target_os = "linux")]

@@ -47,6 +47,7 @@ mod timing;
 mod traffic;
 mod weights;
 
+pub use arena::HUGE_PAGE_BYTES;
 pub use batch::{Batch, BatchError, SequenceRows};
 pub use bind::bind;
 pub use describe::{Described, describe};

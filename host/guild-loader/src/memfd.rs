@@ -135,7 +135,7 @@ fn create(package: &str) -> Result<File, Fault> {
 
 fn seal(file: &File) -> Result<(), Fault> {
     let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
-    while_busy(|| rustix::fs::fcntl_add_seals(file, seals))
+    while_busy(BUSY_PAUSE, || rustix::fs::fcntl_add_seals(file, seals))
         .and_then(|()| rustix::fs::fcntl_get_seals(file))
         .map_err(|error| unavailable("seal a memory file", error))
         .and_then(|present| match present.contains(seals) {
@@ -150,10 +150,10 @@ fn seal(file: &File) -> Result<(), Fault> {
 
 /// Asks again while the answer is BUSY. The system refuses a seal on writes while anybody holds one of the file's
 /// pages; it waits a while itself, but its own reclaim or migration of pages can take longer under load.
-fn while_busy(mut ask: impl FnMut() -> Result<(), Errno>) -> Result<(), Errno> {
+fn while_busy(pause: Duration, mut ask: impl FnMut() -> Result<(), Errno>) -> Result<(), Errno> {
     for _ in 0..BUSY_RETRIES {
         match ask() {
-            Err(Errno::BUSY) => std::thread::sleep(BUSY_PAUSE),
+            Err(Errno::BUSY) => std::thread::sleep(pause),
             answer => return answer,
         }
     }
@@ -186,13 +186,17 @@ fn unavailable(step: &'static str, error: Errno) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{Read, Seek, SeekFrom};
+    use std::os::unix::fs::FileExt;
+
+    const BYTES: &[u8] = b"not a library, but bytes";
 
     #[test]
     fn a_busy_system_is_asked_again_and_other_answers_count_at_once() {
         let asked = |answers: &[Result<(), Errno>]| {
             let mut answers = answers.iter().copied();
             let mut count = 0;
-            let last = while_busy(|| {
+            let last = while_busy(Duration::ZERO, || {
                 count += 1;
                 answers.next().unwrap_or(Err(Errno::BUSY))
             });
@@ -205,10 +209,6 @@ mod tests {
         assert_eq!(asked(&[Err(Errno::PERM), Ok(())]), (Err(Errno::PERM), 1));
         assert_eq!(asked(&[]), (Err(Errno::BUSY), BUSY_RETRIES + 1));
     }
-    use std::io::{Read, Seek, SeekFrom};
-    use std::os::unix::fs::FileExt;
-
-    const BYTES: &[u8] = b"not a library, but bytes";
 
     #[test]
     fn the_file_holds_the_bytes_and_nobody_can_change_it() {

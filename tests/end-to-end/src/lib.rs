@@ -59,6 +59,13 @@ pub const LLAMA_TIED: &str = "tests/models/llama-small-tied-bf16.gguf";
 /// The same architecture with a head of its own and frequency factors.
 pub const LLAMA_FACTORS: &str = "tests/models/llama-small-factors-bf16.gguf";
 
+/// Whether the system's list of processor features has this one. The compiler's own question for some isn't stable.
+#[must_use]
+pub fn processor_has(feature: &str) -> bool {
+    let list = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    list.split_ascii_whitespace().any(|word| word == feature)
+}
+
 /// A store with its key, and the binary that works on it. Its folder goes when it is dropped.
 pub struct Site {
     /// The binary with this site's store.

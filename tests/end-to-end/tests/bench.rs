@@ -242,6 +242,24 @@ fn a_list_of_threads_is_measured_and_compared_with_memory() {
     assert!(plain["results"][1]["roofline"].is_null());
 }
 
+#[test]
+fn a_roofline_that_has_no_room_beside_the_model_is_refused_before_the_tests() {
+    let (site, model) = site_and_model();
+    let with = |more: &[&str]| {
+        let bench = ["bench", &model, "-p", "1", "-n", "0", "-r", "1"];
+        site.output(&[&bench[..], &["--memory-limit", "1GiB"], more].concat())
+    };
+    assert!(with(&[]).status.success());
+    let refused = with(&["--roofline"]);
+    assert_eq!(refused.status.code(), Some(5));
+    let answer: Value = serde_json::from_slice(&refused.stdout).unwrap();
+    let message = answer["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("--roofline reads 1.00 GiB"),
+        "{message}"
+    );
+}
+
 /// Bytes of weights that a token reads, as `guild plan` says.
 fn answer_of_plan(site: &Site, model: &str) -> u64 {
     let plan = site.guild.json(&["plan", model]).unwrap();

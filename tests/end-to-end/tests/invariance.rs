@@ -2,7 +2,7 @@
 
 use guild_end_to_end::{
     CPU, LLAMA, LLAMA_FACTORS, LLAMA_TIED, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, id_list,
-    json_file, npy_values,
+    json_file, npy_values, processor_has,
 };
 
 const MODELS: [(&str, &str); 4] = [
@@ -37,21 +37,15 @@ fn chunks_and_threads_change_no_bit() {
     }
 }
 
-/// Whether the system's list of processor features has this one. The compiler's own question for it isn't stable.
-fn kernel_shows(feature: &str) -> bool {
-    let list = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    list.split_ascii_whitespace().any(|word| word == feature)
-}
-
 /// The instruction sets that this processor has, the portable one first. Says which it lacks.
 fn sets() -> Vec<&'static str> {
     let sets = [
         ("portable", true),
         ("avx2", true),
-        ("avxvnni", kernel_shows("avx_vnni")),
+        ("avxvnni", processor_has("avx_vnni")),
         ("avx512", std::is_x86_feature_detected!("avx512bw")),
         ("avx512vnni", std::is_x86_feature_detected!("avx512vnni")),
-        ("amx", kernel_shows("amx_int8")),
+        ("amx", processor_has("amx_int8")),
     ];
     let (present, lacking): (Vec<_>, Vec<_>) = sets.into_iter().partition(|(_, present)| *present);
     for (set, _) in lacking {

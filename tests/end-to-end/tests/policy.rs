@@ -2,7 +2,7 @@
 
 use guild_end_to_end::{
     CPU, LLAMA_TIED, QWEN, SMALL_BF16, Site, TINY_Q4_K_M, file, id_list, json_file,
-    largest_difference, npy_values,
+    largest_difference, npy_values, processor_has,
 };
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,10 +13,8 @@ const FAST: [&str; 2] = ["--policy", "fast"];
 
 /// Whether this processor has what [`KERNEL`] needs; says so where it doesn't.
 fn has_kernel() -> bool {
-    let list = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    let words: BTreeSet<&str> = list.split_ascii_whitespace().collect();
     let all = ["amx_bf16", "amx_int8", "avx512_vnni"];
-    let has = all.iter().all(|feature| words.contains(feature));
+    let has = all.into_iter().all(processor_has);
     if !has {
         eprintln!("skipped: this processor has no AMX-BF16");
     }
@@ -29,9 +27,22 @@ fn prompt() -> String {
 
 /// Implementations of the plan's steps with their class, by phase.
 fn chosen(site: &Site, model: &str, phase: &str, more: &[&str]) -> BTreeSet<(String, String)> {
+    chosen_under(site, model, phase, more, &[])
+}
+
+/// The same under these variables.
+fn chosen_under(
+    site: &Site,
+    model: &str,
+    phase: &str,
+    more: &[&str],
+    environment: &[(&str, &str)],
+) -> BTreeSet<(String, String)> {
     let model = file(model);
     let args = [&["plan", &model, "-c", "64", "--external-only"], more].concat();
-    let output = site.output(&args);
+    let mut command = site.guild.command(&args);
+    let output = command.envs(environment.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     let policy = if more.contains(&"fast") {
         "fast"
@@ -81,12 +92,12 @@ fn the_fast_policy_takes_the_tiles_in_prefill() {
     let text = String::from_utf8(output.stdout).unwrap();
     let mut lines = text.lines().filter(|line| line.contains(KERNEL));
     assert!(lines.any(|line| line.ends_with(", tolerant")), "{text}");
-    // A forced set that isn't AMX has no tiles.
-    let args = ["plan", &model, "--external-only", "--policy", "fast"];
-    let mut command = site.guild.command(&args);
-    let output = command.env("GUILD_CPU_ISA", "avx512").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(!text.contains("\"tolerant\""), "{text}");
+    // A forced set that isn't AMX has no tiles. A processor with them has it.
+    let forced = [("GUILD_CPU_ISA", "avx512")];
+    let chosen = chosen_under(&site, SMALL_BF16, "prefill", &FAST, &forced);
+    let exact = ("cpu.linear.avx512".to_owned(), "exact".to_owned());
+    let tolerant = chosen.iter().any(|(_, class)| class == "tolerant");
+    assert!(chosen.contains(&exact) && !tolerant, "{chosen:?}");
 }
 
 #[test]

@@ -11,11 +11,15 @@ use crate::args::{BenchArgs, TableFormat};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::peak_rss_bytes;
+use crate::memory::limits::limits;
+use crate::memory::process::ProcessMemory;
 use crate::memory::size::ByteSize;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::system::SystemFiles;
 use crate::wiring::isa;
 use crate::wiring::model::{OpenModel, Size};
+use crate::wiring::planned::PlannedModel;
 use bandwidth::Bandwidth;
 use case::{Case, cases};
 use guild_engine::Engine;
@@ -44,6 +48,7 @@ pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome
         progress: output.progress(0, "repetitions"),
         results: Vec::new(),
         planned_bytes: 0,
+        before: ProcessMemory::now(),
     };
     bench.begin(threads.len())?;
     for threads in &threads {
@@ -89,6 +94,8 @@ struct Bench<'a> {
     results: Vec<CaseResult>,
     /// The most that an engine was planned to take.
     planned_bytes: u64,
+    /// What the process had before any weight was read.
+    before: ProcessMemory,
 }
 
 impl Bench<'_> {
@@ -114,6 +121,7 @@ impl Bench<'_> {
             context: self.context,
             sampling: None,
         })?;
+        self.check_room(&planned)?;
         self.planned_bytes = planned.memory().total_bytes.max(self.planned_bytes);
         let read_bytes = planned.report().memory.weights_read_bytes;
         let mut engine = planned.load(self.output)?;
@@ -133,6 +141,21 @@ impl Bench<'_> {
             self.results.push(result);
         }
         Ok(())
+    }
+
+    /// Refuses where the model would fit and what `--roofline` takes on top of it wouldn't.
+    fn check_room(&self, planned: &PlannedModel<'_>) -> Outcome<()> {
+        let memory_args = &self.args.model.memory;
+        if !self.args.roofline || memory_args.no_fit_check || !planned.fit().fits {
+            return Ok(());
+        }
+        let files = SystemFiles::of_machine();
+        let limits = limits(&files, memory_args.memory_limit, &self.before);
+        bandwidth::check_room(
+            planned.memory().without_buffers_bytes(),
+            &self.before,
+            &limits,
+        )
     }
 
     fn compare(&mut self, bandwidths: &[Bandwidth]) {

@@ -8,6 +8,9 @@ use std::ffi::{OsStr, OsString};
 /// What all of guild's variables start with.
 const PREFIX: &str = "GUILD_";
 
+/// The variable that the CPU package reads when it is loaded: one instruction set instead of the best one.
+pub const CPU_ISA: &str = "GUILD_CPU_ISA";
+
 /// A variable that belongs to no option.
 #[derive(Clone, Copy, Debug)]
 pub struct InternalVariable {
@@ -20,7 +23,7 @@ pub struct InternalVariable {
 /// The variables that are known though no option has them.
 pub const INTERNAL_VARIABLES: &[InternalVariable] = &[
     InternalVariable {
-        name: "GUILD_CPU_ISA",
+        name: CPU_ISA,
         purpose: "the CPU package: one instruction set instead of the best one",
     },
     InternalVariable {

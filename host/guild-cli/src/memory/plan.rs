@@ -2,17 +2,15 @@
 
 use super::process::{ProcessMemory, resident_at_start_bytes};
 use guild_engine::{Engine, Sampler, Sampling};
-use guild_graph::{BindOptions, Plan};
+use guild_graph::{BindOptions, HUGE_PAGE_BYTES, Plan};
 use guild_model::{GgufFile, ModelError, ModelSource};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Pages that the system maps around a page of a file that is touched: Linux's `fault_around_bytes`.
+/// Pages that the system maps around a page of a file that is touched: Linux's `fault_around_bytes`. Of a file that
+/// may lie in huge pages it is one of those.
 const FAULT_AROUND_BYTES: usize = 64 << 10;
-
-/// What it maps at once of a file that may lie in huge pages.
-const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Resident bytes of one worker thread beyond its share of the pool: the touched part of its stack,
 /// its signal stack, its thread-local data and its first pages from the allocator. A bound with room: the
@@ -169,6 +167,19 @@ impl MemoryPlan {
             ("page tables", self.page_tables_bytes),
             ("margin", self.margin_bytes),
         ]
+    }
+
+    /// What stays of the total when the engine is gone: its buffers go back to the system.
+    #[must_use]
+    pub fn without_buffers_bytes(&self) -> u64 {
+        let buffers = [
+            self.kv_bytes,
+            self.state_bytes,
+            self.values_bytes,
+            self.outputs_bytes,
+            self.scratch_bytes,
+        ];
+        self.total_bytes.saturating_sub(sum(&buffers))
     }
 
     /// What comes on top of the process's addresses.

@@ -2,13 +2,11 @@
 #![expect(unsafe_code, reason = "changes the environment")]
 
 use crate::args::PackageArgs;
+use crate::config::CPU_ISA;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::wiring::builtins::instruction_set;
 use std::fs::read_dir;
-
-/// The variable that the CPU package reads.
-const VARIABLE: &str = "GUILD_CPU_ISA";
 
 /// Makes the CPU packages that are loaded from now on use the set with this name alone.
 ///
@@ -19,12 +17,12 @@ pub fn force(name: &str) -> Outcome<()> {
     if !alone() {
         let message = "--isa can't change the environment of a process with several threads";
         return Err(
-            Failure::new(Exit::Unsupported, message).hint(format!("set {VARIABLE}={name} instead"))
+            Failure::new(Exit::Unsupported, message).hint(format!("set {CPU_ISA}={name} instead"))
         );
     }
     // SAFETY: the duty is that no other thread reads or changes the environment meanwhile; there is no
     // other thread.
-    unsafe { std::env::set_var(VARIABLE, name) };
+    unsafe { std::env::set_var(CPU_ISA, name) };
     Ok(())
 }
 
@@ -33,7 +31,7 @@ pub fn force(name: &str) -> Outcome<()> {
 pub fn in_use(args: &PackageArgs) -> Option<String> {
     let builtin = !args.external_only && !args.no_builtin_cpu;
     let chosen = instruction_set().filter(|_| builtin).map(str::to_owned);
-    chosen.or_else(|| std::env::var(VARIABLE).ok())
+    chosen.or_else(|| std::env::var(CPU_ISA).ok())
 }
 
 /// Whether this is the process's only thread; false where the system doesn't say.
@@ -73,14 +71,19 @@ mod tests {
 
     #[test]
     fn other_threads_are_seen() {
-        // The test's harness is the other thread.
-        assert!(!alone());
-        let refused = force("portable").unwrap_err();
-        assert!(
-            refused.message.contains("several threads"),
-            "{}",
-            refused.message
-        );
+        std::thread::scope(|scope| {
+            let (sender, receiver) = std::sync::mpsc::channel::<()>();
+            // It waits until the sender is dropped.
+            scope.spawn(move || receiver.recv());
+            assert!(!alone());
+            let refused = force("portable").unwrap_err();
+            assert!(
+                refused.message.contains("several threads"),
+                "{}",
+                refused.message
+            );
+            drop(sender);
+        });
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub struct Target {
     pub arch: Word,
     /// Instruction sets that must be present.
     pub isa: Vec<Word>,
-    /// Processor state the host must ask the operating system for, such as `amx-tile`.
+    /// Processor state that the plugin asks the operating system for in `init`, such as `amx-tile`.
     pub processor_state: Vec<Word>,
     /// GPU compute capabilities times ten, such as 61.
     pub sm: Vec<u64>,

@@ -2,6 +2,9 @@
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::memory::limits::{Limit, LimitOwner};
+use crate::memory::process::ProcessMemory;
+use crate::memory::size::ByteSize;
 use memmap2::MmapMut;
 use serde::Serialize;
 use std::hint::black_box;
@@ -25,6 +28,36 @@ pub struct Bandwidth {
     pub threads: u32,
     /// Bytes that they read in a second, in the best pass.
     pub bytes_per_second: f64,
+}
+
+/// Refuses to measure where a limit has no room for it beside `model_bytes`, which a model has when its engine is gone,
+/// and the addresses of `process`. To be asked before the tests, whose results a refusal afterwards would lose.
+pub fn check_room(model_bytes: u64, process: &ProcessMemory, limits: &[Limit]) -> Outcome<()> {
+    let needed = |limit: &Limit| {
+        let others = match limit.owner {
+            LimitOwner::AddressSpace => process.address_space_bytes,
+            LimitOwner::Data => process.data_bytes,
+            LimitOwner::Chosen | LimitOwner::Machine | LimitOwner::ControlGroup { .. } => {
+                model_bytes
+            }
+        };
+        others.saturating_add(BYTES as u64)
+    };
+    let over = |limit: &&Limit| needed(limit).saturating_sub(limit.available_bytes);
+    let Some(worst) = limits.iter().max_by_key(over).filter(|it| over(it) > 0) else {
+        return Ok(());
+    };
+    let (needed, available) = (needed(worst), worst.available_bytes);
+    let message = format!(
+        "--roofline reads {} of its own beside the model: that is {} ({needed} bytes), and {} allows {} ({available} bytes)",
+        ByteSize(BYTES as u64),
+        ByteSize(needed),
+        worst.owner.name(),
+        ByteSize(available),
+    );
+    let hint =
+        "leave --roofline out; --no-fit-check measures anyway, and the system may end the process";
+    Err(Failure::new(Exit::Resource, message).hint(hint))
 }
 
 /// Measures for each number of threads. Each reads a part of its own from the first byte to the last, and adds
@@ -93,6 +126,91 @@ fn sum(lines: &[[u8; LINE_BYTES]]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::limits::limits;
+    use crate::system::SystemFiles;
+
+    const MODEL_BYTES: u64 = 100 << 20;
+
+    /// Whether there is room on a machine with so much available, in a group with such a limit and use.
+    fn room(
+        available_kib: u64,
+        group_limit: u64,
+        group_use: u64,
+        chosen: Option<u64>,
+    ) -> Outcome<()> {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            (
+                "proc/meminfo",
+                format!("MemAvailable: {available_kib} kB\n"),
+            ),
+            ("proc/self/cgroup", "0::/\n".to_owned()),
+            (
+                "proc/self/mountinfo",
+                "1 0 0:1 / /g rw - cgroup2 none rw\n".to_owned(),
+            ),
+            ("g/memory.max", format!("{group_limit}\n")),
+            ("g/memory.current", format!("{group_use}\n")),
+        ] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let (files, process) = (SystemFiles::below(folder.path()), ProcessMemory::default());
+        check_room(
+            MODEL_BYTES,
+            &process,
+            &limits(&files, chosen.map(ByteSize), &process),
+        )
+    }
+
+    #[test]
+    fn what_has_no_room_beside_the_model_is_refused_with_the_tightest_limit() {
+        const NEEDED: u64 = MODEL_BYTES + BYTES as u64;
+        let kib = NEEDED / 1024;
+        assert!(room(kib, NEEDED, 0, Some(NEEDED)).is_ok());
+        for (outcome, name) in [
+            (room(kib - 1, NEEDED, 0, Some(NEEDED)), "the machine"),
+            (room(kib, NEEDED, 0, Some(NEEDED - 1)), "--memory-limit"),
+            (room(kib, NEEDED + 7, 8, Some(NEEDED)), "control group /g"),
+            (
+                room(kib - 1, NEEDED, 2000, Some(NEEDED - 1)),
+                "control group /g",
+            ),
+        ] {
+            let refused = outcome.unwrap_err();
+            assert_eq!(refused.exit, Exit::Resource);
+            let text = format!("({NEEDED} bytes), and {name} allows");
+            assert!(refused.message.contains(&text), "{}", refused.message);
+        }
+    }
+
+    #[test]
+    fn addresses_count_where_addresses_are_limited() {
+        let process = ProcessMemory {
+            address_space_bytes: 5000,
+            data_bytes: 300,
+            ..ProcessMemory::default()
+        };
+        for (owner, addresses) in [(LimitOwner::AddressSpace, 5000), (LimitOwner::Data, 300)] {
+            let with = |available_bytes| {
+                let owner = owner.clone();
+                check_room(
+                    u64::MAX,
+                    &process,
+                    &[Limit {
+                        owner,
+                        available_bytes,
+                    }],
+                )
+            };
+            let needed = addresses + BYTES as u64;
+            assert!(
+                with(needed).is_ok() && with(needed - 1).is_err(),
+                "{owner:?}"
+            );
+        }
+    }
 
     #[test]
     fn every_line_is_read_once_by_any_number_of_threads() {
