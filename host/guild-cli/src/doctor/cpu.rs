@@ -50,7 +50,10 @@ fn judge(processor: &Processor) -> Check {
     });
     let usable = processor.features.iter().filter(|(_, _, usable)| *usable);
     let usable: Vec<&str> = usable.map(|(name, _, _)| *name).collect();
-    let finding = format!("{}; usable: {}", processor.model, usable.join(" "));
+    let mut finding = format!("{}; usable: {}", processor.model, usable.join(" "));
+    if processor.tiles.0 {
+        finding += &format!("; AMX {amx}");
+    }
     let check = Check::ok("cpu", finding, details);
     let hidden = processor
         .features

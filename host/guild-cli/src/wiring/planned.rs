@@ -11,7 +11,9 @@ use crate::output::Output;
 use crate::system::SystemFiles;
 use crate::system::cores::memory_nodes;
 use crate::wiring::{events, prefetch};
-use guild_engine::{Engine, EngineError, Sampling, ThreadPool, numa, parallel_for};
+use guild_engine::{
+    Engine, EngineError, Sampling, ThreadPool, allowed_workers, numa, parallel_for,
+};
 use guild_graph::{BindOptions, Plan, PlanReport};
 use guild_model::GgufFile;
 use std::sync::Arc;
@@ -80,6 +82,12 @@ impl<'m> PlannedModel<'m> {
             tracing::warn!("{}", refusal.message);
         }
         place_on_nodes(self.args.numa, &SystemFiles::of_machine())?;
+        let (threads, processors) = (self.options.workers, allowed_workers());
+        if threads > processors {
+            tracing::warn!(
+                "{threads} threads on {processors} processors wait for one another; `-t {processors}` is faster"
+            );
+        }
         let ahead = self.fit.fits && !self.args.no_prefetch;
         if ahead {
             let started = Instant::now();
