@@ -43,7 +43,8 @@ def rate(command, field):
     except (LookupError, TypeError, ValueError):
         value = 0
     if not value > 0:
-        sys.exit(f"{shlex.join(command)} gave no JSON with a number above 0 at {field}\n{answer.stdout}{answer.stderr}")
+        sys.exit(f"{shlex.join(command)} gave no JSON with a number above 0 at {field}\n"
+                 f"{answer.stdout}{answer.stderr}")
     return value
 
 
