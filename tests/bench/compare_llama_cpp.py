@@ -20,8 +20,10 @@ end of a prompt of one token, with the file in memory. A ratio above 1 means tha
 judged. Needs Python 3.11.4 or newer.
 """
 import argparse
+import contextlib
 import datetime
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -36,7 +38,9 @@ import tarfile
 import tempfile
 import time
 
+import command_line
 import comparison_plot
+from command_line import run_or_exit
 
 PEER = "llama-cpp-python"
 PEER_VERSION = "0.3.36"
@@ -51,40 +55,108 @@ TOKENS_PER_SECOND = "tok/s"
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", nargs="?", type=pathlib.Path, help="a GGUF file")
-    parser.add_argument("--tests", default="pp64,pp512,pp2048,tg64,tg64@4096,first")
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--repetitions", type=int, default=5, help="pairs of each test")
-    parser.add_argument("--inner", type=int, default=1, help="counted runs in each process")
+    """The options, all of them checked before anything is fetched, built or measured."""
+    parser = command_line.Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", type=gguf_file, help="a GGUF file")
+    parser.add_argument("--tests", type=tests, default="pp64,pp512,pp2048,tg64,tg64@4096,first")
+    parser.add_argument("--threads", type=counts, default="1,2")
+    parser.add_argument("--repetitions", type=command_line.count, default=5, help="pairs of each test")
+    parser.add_argument("--inner", type=command_line.count, default=1, help="counted runs in each process")
     parser.add_argument("--guild", default="guild", help="the program, target/release/guild for one")
-    parser.add_argument("--guild-options", default="", help="further options of guild bench")
-    parser.add_argument("--sdist", type=pathlib.Path, help="the source distribution, if it is there already")
+    parser.add_argument("--guild-options", type=command_line.words, default="", metavar="OPTIONS",
+                        help="further options of guild bench; written --guild-options=OPTIONS")
+    parser.add_argument("--sdist", type=command_line.file, help="the source distribution, if it is there already")
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("llama.cpp-build"),
                         help="folder of the peer's build; a finished one is used as it is")
     parser.add_argument("--json", type=pathlib.Path, metavar="OUT", help="write the results here")
     parser.add_argument("--svg", type=pathlib.Path, metavar="DIR", help="draw the results there")
-    parser.add_argument("--results", type=pathlib.Path, metavar="JSON",
+    parser.add_argument("--results", type=earlier_results, metavar="JSON",
                         help="draw or print these results of an earlier run instead of measuring")
     options = parser.parse_args()
     if (options.model is None) == (options.results is None):
         parser.error("give a model to measure, or --results")
+    if options.results and options.json:
+        parser.error("--json goes with a measurement, not with --results")
+    try:
+        if options.model:
+            check_programs(options)
+        check_folders(options)
+    except argparse.ArgumentTypeError as error:
+        parser.error(str(error))
     return options
 
 
-def run_or_exit(command, **more):
+def gguf_file(text):
+    path = command_line.file(text)
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise argparse.ArgumentTypeError(f"{text} isn't a GGUF file")
+    return path
+
+
+def tests(text):
+    return [Test(name) for name in text.split(",")]
+
+
+def counts(text):
+    return [command_line.count(one) for one in text.split(",")]
+
+
+def earlier_results(text):
+    """The results of an earlier run, if they can be printed and drawn."""
+    path = command_line.file(text)
     try:
-        return subprocess.run(command, check=True, text=True, **more)
-    except FileNotFoundError:
-        sys.exit(f"{command[0]} isn't installed")
-    except subprocess.CalledProcessError as error:
-        sys.exit(f"{shlex.join(map(str, command))} ended with {error.returncode}\n{error.stderr or ''}")
+        results = json.loads(path.read_text())
+    except OSError as error:
+        raise argparse.ArgumentTypeError(f"{path} can't be read: {error.strerror}") from None
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{path} isn't JSON: {error}") from None
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            print_results(results)
+        comparison_plot.pictures(results)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise argparse.ArgumentTypeError(f"{path} isn't what --json wrote in an earlier run") from None
+    return results
+
+
+def check_programs(options):
+    """Refuses a guild that isn't there, and a build that can't be made."""
+    if shutil.which(options.guild) is None:
+        if "/" in options.guild:
+            command_line.file(options.guild)
+            raise argparse.ArgumentTypeError(f"{options.guild} isn't a program: it may not be executed")
+        raise argparse.ArgumentTypeError(f"{options.guild} isn't installed: name the program with --guild")
+    if peer_path(options).exists():
+        return
+    if options.build.exists() and not options.build.is_dir():
+        raise argparse.ArgumentTypeError(f"{options.build} isn't a folder")
+    for tool in ("cmake", "ninja", "clang++"):
+        if shutil.which(tool) is None:
+            raise argparse.ArgumentTypeError(f"{tool} is needed to build the peer")
+
+
+def check_folders(options):
+    """Makes the folders of the results."""
+    if options.json and options.json.is_dir():
+        raise argparse.ArgumentTypeError(f"{options.json} is a folder, --json needs a file")
+    if options.json and options.json.exists() and not os.access(options.json, os.W_OK):
+        raise argparse.ArgumentTypeError(f"{options.json} can't be written to")
+    for folder in filter(None, (options.json and options.json.parent, options.svg)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise argparse.ArgumentTypeError(f"the folder {folder} can't be made: {error.strerror}") from None
+        if not os.access(folder, os.W_OK):
+            raise argparse.ArgumentTypeError(f"the folder {folder} can't be written to")
 
 
 def source_distribution(options, folder):
     """The peer's archive, checked by its digest."""
     path = options.sdist
     if path is None:
+        print(f"fetching {PEER} {PEER_VERSION}: pip takes a while, since it prepares the package's metadata too",
+              flush=True)
         run_or_exit([sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:",
                      "--dest", str(folder), f"{PEER}=={PEER_VERSION}"])
         path = next(pathlib.Path(folder).glob("*.tar.gz"))
@@ -95,14 +167,15 @@ def source_distribution(options, folder):
     return path
 
 
+def peer_path(options):
+    return options.build / "bin" / "llama-bench"
+
+
 def peer_program(options):
     """llama-bench, built unless it is there."""
-    program = options.build / "bin" / "llama-bench"
+    program = peer_path(options)
     if program.exists():
         return program
-    for tool in ("cmake", "ninja", "clang++"):
-        if shutil.which(tool) is None:
-            sys.exit(f"{tool} is needed to build the peer")
     with tempfile.TemporaryDirectory() as folder:
         with tarfile.open(source_distribution(options, folder)) as archive:
             archive.extractall(folder, filter="data")
@@ -118,7 +191,7 @@ class Test:
     def __init__(self, name):
         found = re.fullmatch(r"(pp|tg)([1-9][0-9]*)(?:@([1-9][0-9]*))?|first", name)
         if found is None:
-            sys.exit(f"{name} is no test: name them as pp512, tg64, tg64@4096 or first")
+            raise argparse.ArgumentTypeError(f"{name!r} is no test: name them as pp512, tg64, tg64@4096 or first")
         self.name = name
         kind, count, depth = found.groups()
         self.first = kind is None
@@ -146,16 +219,23 @@ class Side:
         """The test's figure and the largest resident size in bytes of one process."""
         started = time.monotonic()
         with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-            process = subprocess.Popen(command, stdout=output, stderr=errors, env=self.environment)
+            try:
+                process = subprocess.Popen(command, stdout=output, stderr=errors, env=self.environment)
+            except OSError as error:
+                sys.exit(command_line.not_started(command[0], error))
             _, status, usage = os.wait4(process.pid, 0)
             seconds = time.monotonic() - started
             process.returncode = os.waitstatus_to_exitcode(status)
             output.seek(0)
             errors.seek(0)
             if process.returncode != 0:
-                sys.exit(f"{shlex.join(command)} ended with {process.returncode}\n{errors.read()}")
-            answer = json.load(output)
-        return (seconds if test.first else self.rate(answer)), usage.ru_maxrss * 1024
+                sys.exit(command_line.failed(command, process.returncode, output.read(), errors.read()))
+            text = output.read()
+        try:
+            figure = seconds if test.first else self.rate(json.loads(text))
+        except (LookupError, TypeError, ValueError):
+            sys.exit(f"{shlex.join(command)} gave no JSON with its figures\n{text}")
+        return figure, usage.ru_maxrss * 1024
 
     @staticmethod
     def runs(test, inner):
@@ -171,7 +251,7 @@ class Guild(Side):
 
     def command(self, test, threads):
         return [self.program, "bench", str(self.options.model), *test.sizes(), "-t", str(threads), "--kv", "f16",
-                *self.runs(test, self.options.inner), *shlex.split(self.options.guild_options), "--json"]
+                *self.runs(test, self.options.inner), *self.options.guild_options, "--json"]
 
     @staticmethod
     def rate(answer):
@@ -296,15 +376,20 @@ def print_commands(results):
         print(f"  A {one['guild']['command']}\n  B {peer['command']}")
 
 
+def print_results(results):
+    print_heading(results)
+    for one in results["tests"]:
+        print_test(one)
+    print_commands(results)
+
+
 def measure(options):
-    tests = [Test(name) for name in options.tests.split(",")]
-    threads = [int(count) for count in options.threads.split(",")]
     guild, peer = Guild(options), Peer(options)
     results = {**heading(options, guild), "tests": []}
     print_heading(results)
     results["read_anew"] = shown(guild.read_anew())
-    for count in threads:
-        for test in tests:
+    for count in options.threads:
+        for test in options.tests:
             one = compare(test, count, guild, peer, options.repetitions)
             print_test(one)
             results["tests"].append(one)
@@ -316,16 +401,13 @@ def measure(options):
 
 def main():
     options = arguments()
-    if options.results:
-        results = json.loads(options.results.read_text())
-        print_heading(results)
-        for one in results["tests"]:
-            print_test(one)
+    results = options.results
+    if results:
+        print_results(results)
     else:
         results = measure(options)
-    print_commands(results)
+        print_commands(results)
     if options.svg:
-        options.svg.mkdir(parents=True, exist_ok=True)
         for path in comparison_plot.draw(results, options.svg):
             print(path)
 

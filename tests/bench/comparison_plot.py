@@ -74,12 +74,18 @@ def picture(results, threads):
     return "\n".join(parts) + "\n"
 
 
+def pictures(results):
+    """The pictures by their files' names."""
+    stem = results["model"]["name"].removesuffix(".gguf")
+    threads = sorted({one["threads"] for one in results["tests"]})
+    return {f"{stem}-t{count}.svg": picture(results, count) for count in threads}
+
+
 def draw(results, folder):
     """Writes the pictures and returns their paths."""
-    stem = results["model"]["name"].removesuffix(".gguf")
     paths = []
-    for threads in sorted({one["threads"] for one in results["tests"]}):
-        path = pathlib.Path(folder) / f"{stem}-t{threads}.svg"
-        path.write_text(picture(results, threads), encoding="utf-8")
+    for name, drawn in pictures(results).items():
+        path = pathlib.Path(folder) / name
+        path.write_text(drawn, encoding="utf-8")
         paths.append(path)
     return paths
