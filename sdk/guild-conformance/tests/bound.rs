@@ -144,7 +144,7 @@ fn each_fault_is_beyond_the_bound() {
             Way::Right => continue,
             Way::Cuts | Way::Short => " +/- ",
             Way::Hides => "allowed NaN",
-            Way::Workers => "2 workers",
+            Way::Workers => "5 workers",
         };
         assert!(says(words), "{name}: {failures:?}");
     }
