@@ -175,7 +175,7 @@ fn each_fault_is_found_and_named() {
     assert!(
         of("workers")
             .iter()
-            .any(|outcome| says(&outcome.verdict, "2 workers")),
+            .any(|outcome| says(&outcome.verdict, "5 workers")),
         "{report}"
     );
     for outcome in of("panics") {
