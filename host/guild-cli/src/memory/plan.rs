@@ -20,7 +20,7 @@ const WORKER_BYTES: u64 = 192 << 10;
 /// What can't be known before it happens: pages of code that run for the first time, the stack of the
 /// first thread, the allocator's slack, and the kernel's counters, which are exact to 32 pages a
 /// processor. `docs/memory.md` says how to see what is needed of it.
-const MARGIN_BYTES: u64 = 2048 << 10;
+const MARGIN_BYTES: u64 = 3072 << 10;
 
 /// Addresses that a new thread's stack takes, touched or not.
 const STACK_ADDRESS_BYTES: u64 = 2 << 20;
