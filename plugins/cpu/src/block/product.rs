@@ -189,12 +189,12 @@ vectorized!(impl [W: Float] Plain<W> = float_product::<S, W>, FloatArguments<'a>
 /// Names [`quantised_product`] of one format.
 struct Quantised<B>(PhantomData<B>);
 
-vectorized!(impl [B: Block] Quantised<B> = quantised_product::<S, B>, QuantisedArguments<'a, S>);
+vectorized!(impl [B: Block] Quantised<B> = quantised_product::<S, B>, QuantisedArguments<'a, Workspace<S>>);
 
 /// Names [`vector_product`] of one format.
 struct Vectors<B>(PhantomData<B>);
 
-vectorized!(impl [B: Block] Vectors<B> = vector_product::<S, B>, VectorArguments<'a, S>);
+vectorized!(impl [B: Block] Vectors<B> = vector_product::<S, B>, QuantisedArguments<'a, Tile<S>>);
 
 /// Names [`gemv`] of one format.
 struct InOrder<B>(PhantomData<B>);
@@ -271,9 +271,9 @@ fn by_tiles(
     }
 }
 
-/// What [`quantised_product`] takes: as [`Gemm`].
-pub(super) type QuantisedArguments<'a, S> = (
-    &'a mut Workspace<S>,
+/// What products of quantised weights take: as [`Gemm`], with a [`Workspace`] or what they use of it.
+pub(super) type QuantisedArguments<'a, Space> = (
+    &'a mut Space,
     &'a TileRows<'a>,
     &'a Activations<'a>,
     usize,
@@ -281,7 +281,7 @@ pub(super) type QuantisedArguments<'a, S> = (
 );
 
 #[inline(always)]
-fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_, S>) {
+fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_, Workspace<S>>) {
     if S::TILES && arguments.4.len() >= tiled_rows_min::<B>() {
         return tiled_product::<S, B>(isa, arguments);
     }
@@ -289,20 +289,11 @@ fn quantised_product<S: Isa, B: Block>(isa: S, arguments: QuantisedArguments<'_,
     vector_product::<S, B>(isa, (&mut space.tile, weight, activations, first, out));
 }
 
-/// What [`vector_product`] takes: as [`Gemm`], with a tile for a workspace.
-type VectorArguments<'a, S> = (
-    &'a mut Tile<S>,
-    &'a TileRows<'a>,
-    &'a Activations<'a>,
-    usize,
-    &'a mut [Line],
-);
-
 /// The product by vector dots.
 #[inline(always)]
 fn vector_product<S: Isa, B: Block>(
     isa: S,
-    (tile, weight, activations, first, out): VectorArguments<'_, S>,
+    (tile, weight, activations, first, out): QuantisedArguments<'_, Tile<S>>,
 ) {
     out.fill(Line::ZERO);
     for step in 0..steps::<B>(weight) {

@@ -9,7 +9,7 @@
 
 use super::product::{Line, QuantisedArguments, load_sums, parts, steps, store_sums, unpack_step};
 use super::record::{RECORD_BYTES, RECORD_ELEMS, Record};
-use super::{Block, Parts, Planes, Tile};
+use super::{Block, Parts, Planes, Tile, Workspace};
 use crate::isa::{
     Isa, LANES, PlaneLayout, REGISTER_ROWS, TILE_OUT_ROWS, TileDots, TileLine, TileRegisters,
 };
@@ -53,7 +53,7 @@ impl<S: Isa> TiledSpace<S> {
 #[inline(always)]
 pub(super) fn tiled_product<S: Isa, B: Block>(
     isa: S,
-    (space, weight, activations, first, out): QuantisedArguments<'_, S>,
+    (space, weight, activations, first, out): QuantisedArguments<'_, Workspace<S>>,
 ) {
     out.fill(Line::ZERO);
     let registers = isa.open_tiles(B::PART_ELEMS / 4, out.len());
