@@ -95,13 +95,19 @@ pub fn streaming<S: Isa>(isa: S, write: impl FnOnce(&mut Stream)) {
     write(&mut Stream { _made_here: () });
 }
 
+/// Whether `bytes` has `rows` rows of `row_bytes`, each `stride` behind the one before.
+#[inline(always)]
+fn rows_fit(bytes: &[u8], rows: usize, stride: usize, row_bytes: usize) -> bool {
+    let before = (rows - 1).checked_mul(stride);
+    let read = before.and_then(|before| before.checked_add(row_bytes));
+    read.is_some_and(|read| read <= bytes.len())
+}
+
 /// Whether 16 rows of 16 bytes, the first at `offset` and each `stride` behind the one before, lie inside `bytes`.
 #[inline(always)]
 fn has_rows(bytes: &[u8], stride: usize, offset: usize) -> bool {
-    // The first two keep the third from overflowing.
-    offset <= bytes.len()
-        && stride <= bytes.len() / (LANES - 1)
-        && (LANES - 1) * stride + 16 <= bytes.len() - offset
+    let from = bytes.get(offset..);
+    from.is_some_and(|from| rows_fit(from, LANES, stride, 16))
 }
 
 /// Dots of a few rows of activations with sixteen weight rows, for tile registers.

@@ -5,6 +5,7 @@
 
 use super::{
     Bf16Dots, Bf16Sums, PlaneLayout, REGISTER_ROWS, TILE_OUT_ROWS, TileBytes, TileDots, TileLine,
+    rows_fit,
 };
 use core::arch::asm;
 use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
@@ -198,14 +199,6 @@ impl TileRegisters {
         // SAFETY: the caller's promise.
         unsafe { store_sums::<SECOND, MORE>(out) };
     }
-}
-
-/// Whether `bytes` has `rows` rows of `row_bytes`, each `stride` behind the one before.
-#[inline(always)]
-fn rows_fit(bytes: &[u8], rows: usize, stride: usize, row_bytes: usize) -> bool {
-    let before = (rows - 1).checked_mul(stride);
-    let read = before.and_then(|before| before.checked_add(row_bytes));
-    read.is_some_and(|read| read <= bytes.len())
 }
 
 /// Writes the sums of up to two planes and two tiles of rows, plane by plane.

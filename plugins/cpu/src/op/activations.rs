@@ -92,14 +92,26 @@ impl Forms {
         } else {
             par
         };
-        let size = kind.record_bytes();
-        if kind.rows_together() > 1 {
-            return self.fill_tiles(isa, par, kind, x, form);
-        }
-        // One task is one step of all rows: the records lie one behind the other.
-        let Some(tiles) = form.reborrow().column_tiles(1, size * rows) else {
+        let (size, together) = (kind.record_bytes(), kind.rows_together());
+        // One task is one group of rows where they are written together; else one step of all rows, whose records lie
+        // one behind the other.
+        let task_bytes = match together {
+            1 => size * rows,
+            _ => kind.buffer_bytes(self.steps() * together),
+        };
+        let Some(tiles) = form.reborrow().column_tiles(1, task_bytes) else {
             return Err(Failure::internal("records have gaps"));
         };
+        if together > 1 {
+            return par.split(tiles, 1, |group, mut tile| {
+                let first = group * together;
+                let rows = core::array::from_fn(|i| match first + i < rows {
+                    true => x.row(first + i),
+                    false => &[],
+                });
+                isa.vectorize::<WriteTiles, _>((&rows, tile.row_mut(0)));
+            });
+        }
         par.split(tiles, 1, |step, mut tile| {
             if step >= self.steps() {
                 // What a tile register reads behind the last record.
@@ -110,29 +122,6 @@ impl Forms {
             for (row, record) in tile.row_mut(0).chunks_exact_mut(size).enumerate() {
                 isa.vectorize::<WriteRecord, _>((kind, &x.row(row)[first..end], record));
             }
-        })
-    }
-
-    /// The same for a form whose rows are written together: one task is one group of them.
-    fn fill_tiles<S: Isa>(
-        &self,
-        isa: S,
-        par: Par<'_>,
-        kind: Rounding,
-        x: &Tensor<'_, f32>,
-        form: &mut TensorMut<'_, u8>,
-    ) -> Result<(), Failure> {
-        let group_bytes = kind.buffer_bytes(self.steps() * kind.rows_together());
-        let Some(tiles) = form.reborrow().column_tiles(1, group_bytes) else {
-            return Err(Failure::internal("groups of rows have gaps"));
-        };
-        par.split(tiles, 1, |group, mut tile| {
-            let first = group * kind.rows_together();
-            let rows = core::array::from_fn(|i| match first + i < x.rows() {
-                true => x.row(first + i),
-                false => &[],
-            });
-            isa.vectorize::<WriteTiles, _>((&rows, tile.row_mut(0)));
         })
     }
 
