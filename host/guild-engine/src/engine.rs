@@ -3,7 +3,7 @@
 use crate::error::EngineError;
 use guild_abi::abi::GUILD_PAGE_POSITIONS;
 use guild_graph::{
-    BindOptions, BoundPlan, GraphError, OperationTime, Phase, PlanReport, SequenceRows,
+    BindOptions, BoundPlan, GraphError, OperationTime, Phase, PlanReport, SequenceRows, StatePools,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -100,6 +100,12 @@ impl Engine {
     #[must_use]
     pub fn operation_times(&self, phase: Phase) -> Vec<OperationTime> {
         self.plan.operation_times(phase)
+    }
+
+    /// KV pages and recurrent slots of all sequences.
+    #[must_use]
+    pub fn states(&self) -> &StatePools {
+        self.plan.states()
     }
 
     /// Starts an empty sequence.

@@ -137,6 +137,13 @@ impl AlignedBuffer {
         Some(unsafe { core::slice::from_raw_parts(self.data.as_ptr().add(offset).cast(), count) })
     }
 
+    /// All bytes that may be used.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        // SAFETY: the allocation has `size` bytes, which are initialised (zeroed). No plugin writes while the borrow
+        // lives: plugins run only inside `BoundPlan::run`, which takes the owner by `&mut`.
+        unsafe { core::slice::from_raw_parts(self.data.as_ptr(), self.size) }
+    }
+
     /// Zeroes `count` bytes from `offset` on. The caller has checked the range against its own table;
     /// a range outside is ignored.
     pub(crate) fn zero(&mut self, offset: usize, count: usize) {

@@ -230,6 +230,12 @@ impl BoundPlan {
     }
 
     /// KV pages and recurrent slots.
+    #[must_use]
+    pub fn states(&self) -> &StatePools {
+        &self.parts.memory.states
+    }
+
+    /// The same, to change.
     pub fn states_mut(&mut self) -> &mut StatePools {
         &mut self.parts.memory.states
     }

@@ -65,6 +65,14 @@ impl StatePools {
         }
     }
 
+    /// What each state holds, in the order of the graph: all of its pages or slots. Positions that were not written
+    /// are zero until a sequence has left something there.
+    pub fn contents(&self) -> impl Iterator<Item = (StateKind, &[u8])> {
+        self.pools
+            .iter()
+            .map(|pool| (pool.kind, pool.buffer.bytes()))
+    }
+
     /// The memory of each state.
     pub(crate) fn buffers(&mut self) -> impl Iterator<Item = &mut AlignedBuffer> {
         self.pools.iter_mut().map(|pool| &mut pool.buffer)

@@ -4,6 +4,7 @@ use guild_end_to_end::{
     CPU, LLAMA, LLAMA_FACTORS, LLAMA_TIED, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, id_list,
     json_file, npy_values, processor_has,
 };
+use serde_json::Value;
 
 const MODELS: [(&str, &str); 4] = [
     (SMALL_BF16, "tests/models/qwen35moe-small.golden.json"),
@@ -20,21 +21,6 @@ const MODELS: [(&str, &str); 4] = [
 
 fn prompt(golden: &str) -> String {
     id_list(&json_file(golden)["prompt_ids"])
-}
-
-#[test]
-fn chunks_and_threads_change_no_bit() {
-    let site = Site::with(&[CPU, QWEN, LLAMA]);
-    for (model, golden) in MODELS {
-        let ids = prompt(golden);
-        let base = ["--external-only", "-t", "1"];
-        let whole = site.logits(model, &ids, &base, &[]);
-        for (batch, threads) in [("1", "1"), ("7", "1"), ("512", "2"), ("7", "2"), ("1", "2")] {
-            let options = ["--external-only", "--batch", batch, "-t", threads];
-            let other = site.logits(model, &ids, &options, &[]);
-            assert!(whole == other, "{model}: batch {batch}, {threads} threads");
-        }
-    }
 }
 
 /// The instruction sets that this processor has, the portable one first. Says which it lacks.
@@ -54,19 +40,6 @@ fn sets() -> Vec<&'static str> {
     present.into_iter().map(|(set, _)| set).collect()
 }
 
-#[test]
-fn instruction_sets_change_no_bit() {
-    let site = Site::with(&[CPU, QWEN, LLAMA]);
-    for (model, golden) in MODELS {
-        let ids = prompt(golden);
-        let force = |isa| site.logits(model, &ids, &["--external-only"], &[("GUILD_CPU_ISA", isa)]);
-        let portable = force("portable");
-        for isa in &sets()[1..] {
-            assert!(portable == force(isa), "{model}: {isa}");
-        }
-    }
-}
-
 const THREADS: [&str; 3] = ["1", "2", "3"];
 const BATCHES: [&str; 4] = ["1", "7", "64", "512"];
 /// For models beside the one that goes through the whole grid: every number of threads and every batch once.
@@ -83,20 +56,52 @@ fn long_prompt(golden: &str) -> String {
     (0..LONG_PROMPT).map(id).collect::<Vec<_>>().join(",")
 }
 
-/// Logits of a long prompt, on one instruction set with so many threads and rows a pass.
+/// What a long prompt gives and leaves behind.
+struct Answer {
+    logits: Vec<u8>,
+    /// Kind and digest of each state: of all KV pages of a layer, or of its recurrent state.
+    states: Vec<(String, String)>,
+}
+
+/// The answer on one instruction set with so many threads and rows a pass.
 fn on_grid(
     site: &Site,
     model: &str,
     ids: &str,
     (set, threads, batch): (&str, &str, &str),
-) -> Vec<u8> {
+) -> Answer {
+    let log = site.path("states.log");
+    // Lines are added to a file that is there.
+    drop(std::fs::remove_file(&log));
+    let log_text = log.to_string_lossy();
     let options = ["--external-only", "-t", threads, "--batch", batch];
-    site.logits(model, ids, &options, &[("GUILD_CPU_ISA", set)])
+    let logged = [
+        "--log",
+        "trace",
+        "--log-format",
+        "json",
+        "--log-file",
+        &log_text,
+    ];
+    let options = [&options[..], &logged].concat();
+    let logits = site.logits(model, ids, &options, &[("GUILD_CPU_ISA", set)]);
+    let lines = std::fs::read_to_string(log).unwrap();
+    let lines = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let states = lines.filter_map(|line| {
+        let fields = &line["fields"];
+        let text = |key: &str| fields[key].as_str().unwrap().to_owned();
+        (fields["message"] == "state at the end").then(|| (text("kind"), text("sha256")))
+    });
+    let states = states.collect();
+    Answer { logits, states }
 }
 
-/// The whole grid, on quantised weights of several formats. Of other models the corners.
+/// The whole grid, on quantised weights of several formats. Of other models the corners. The cache is F16, which the
+/// next test shows.
 #[test]
-fn sets_threads_and_batches_together_change_no_bit() {
+fn sets_threads_and_batches_together_change_no_bit_of_logits_cache_and_states() {
     let site = Site::with(&[CPU, QWEN, LLAMA]);
     let whole: Vec<(&str, &str)> = THREADS
         .iter()
@@ -110,15 +115,23 @@ fn sets_threads_and_batches_together_change_no_bit() {
             &CORNERS
         };
         let first = on_grid(&site, model, &ids, ("portable", "1", "512"));
-        let finite = npy_values(&first).iter().all(|logit| logit.is_finite());
+        let finite = npy_values(&first.logits)
+            .iter()
+            .all(|logit| logit.is_finite());
         assert!(finite, "{model}: a comparison of NaN says nothing");
+        let caches = first.states.iter().filter(|(kind, _)| kind == "Append");
+        assert!(caches.count() > 0, "{model}: no cache was compared");
+        let turned = ids.split_once(',').map(|(id, rest)| format!("{rest},{id}"));
+        let turned = on_grid(&site, model, &turned.unwrap(), ("portable", "1", "512"));
+        for (one, other) in first.states.iter().zip(&turned.states) {
+            assert!(one != other, "{model}: the digest doesn't see the prompt");
+        }
         for set in sets() {
             for (threads, batch) in points {
                 let other = on_grid(&site, model, &ids, (set, threads, batch));
-                assert!(
-                    first == other,
-                    "{model}: {set}, {threads} threads, batch {batch}"
-                );
+                let point = format!("{model}: {set}, {threads} threads, batch {batch}");
+                assert!(first.logits == other.logits, "{point}: logits");
+                assert_eq!(first.states, other.states, "{point}");
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::npy::NpyWriter;
 use crate::output::Output;
+use crate::wiring::events;
 use crate::wiring::model::{OpenModel, Size};
 use guild_engine::{Outputs, Part};
 use guild_graph::Phase;
@@ -45,6 +46,7 @@ pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcom
         progress.inc(chunk.len() as u64);
     }
     progress.finish_and_clear();
+    events::states(&engine);
     engine.release(session);
     file.finish()?;
     output.say(format!(

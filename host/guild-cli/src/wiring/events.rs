@@ -1,15 +1,18 @@
-//! What `-v` and `-vv` tell of loading a model. Events come while it loads and never from the token loop. Text of a
-//! file or a package is written with its control characters escaped.
+//! What `-v` and `-vv` tell of loading a model, and `--log trace` of what a prompt left behind. Events come while the
+//! model loads, or at the end, and never from the token loop. Text of a file or a package is written with its control
+//! characters escaped.
 
 use crate::memory::fit::Fit;
 use crate::memory::plan::MemoryPlan;
 use crate::wiring::builtins::instruction_set;
+use guild_engine::Engine;
 use guild_graph::{BindOptions, Described, PlanReport};
 use guild_loader::{LoadedPackages, Origin};
 use guild_model::{GgufFile, ModelSource, Value};
+use guild_package::Digest;
 use std::collections::BTreeSet;
 use std::path::Path;
-use tracing::{Level, debug, enabled, info};
+use tracing::{Level, debug, enabled, info, trace};
 
 /// A model file was mapped and its directory checked.
 pub fn opened(path: &Path, file: &GgufFile) {
@@ -88,6 +91,16 @@ pub fn planned(report: &PlanReport, options: &BindOptions, memory: &MemoryPlan, 
     );
     if enabled!(Level::DEBUG) {
         refused(report);
+    }
+}
+
+/// A digest of what each state holds: of its KV pages, or of its recurrent slots.
+pub fn states(engine: &Engine) {
+    if enabled!(Level::TRACE) {
+        for (state, (kind, bytes)) in engine.states().contents().enumerate() {
+            let sha256 = Digest::of(bytes);
+            trace!(state, kind = ?kind, bytes = bytes.len(), %sha256, "state at the end");
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 pub mod abi_identity;
 pub mod builtins;
-mod events;
+pub(crate) mod events;
 pub mod isa;
 pub mod model;
 pub mod planned;
