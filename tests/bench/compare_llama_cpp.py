@@ -8,8 +8,9 @@ built with clang for this machine, once for each folder of --build.
 Once, before the tests, the file's pages are dropped from memory, and guild reads it anew: into large pages where
 the file system has them. Both programs read the same pages from then on. For each test and each number of threads:
 
-1. llama-bench runs once with each of its settings that may matter (flash attention on and off; physical
-   batches of 512 and 2,048 where the prompt is longer than 512), and the fastest is kept.
+1. llama-bench runs once with each of its settings that may matter (flash attention on and off; weights repacked
+   in memory, as by default, and as they lie in the file; physical batches of 512 and 2,048 where the prompt is
+   longer than 512), and the fastest is kept.
 2. guild and llama-bench run in turn, A B A B, --repetitions times. A process measures one test: one run to
    warm up, then --inner runs, of which the median counts.
 3. The ratio of each pair is taken; the median of the ratios is the result, with the smallest and the largest.
@@ -23,6 +24,7 @@ import argparse
 import contextlib
 import datetime
 import hashlib
+import itertools
 import io
 import json
 import os
@@ -204,9 +206,10 @@ class Test:
         return ["-p", str(self.prompt), "-n", str(self.tokens), "-d", str(self.depth)]
 
     def peer_settings(self):
-        """Settings of the peer that are tried: flash attention and physical batch."""
+        """Settings of the peer that are tried: flash attention, repacking and physical batch."""
         ubatches = [512, 2048] if self.prompt > 512 else [512]
-        return [{"flash_attention": flash, "ubatch": ubatch} for flash in ("off", "on") for ubatch in ubatches]
+        return [{"flash_attention": flash, "repack": repack, "ubatch": ubatch}
+                for flash, repack, ubatch in itertools.product(("off", "on"), ("1", "0"), ubatches)]
 
     def ratio(self, guild, peer):
         return peer / guild if self.first else guild / peer
@@ -277,8 +280,14 @@ class Peer(Side):
 
     def command(self, test, threads, settings):
         return [self.program, "-m", str(self.options.model), *test.sizes(), "-t", str(threads),
-                "-fa", settings["flash_attention"], "-ub", str(settings["ubatch"]), "-ctk", "f16", "-ctv", "f16",
+                *self.options_of(settings), "-ctk", "f16", "-ctv", "f16",
                 *self.runs(test, self.options.inner), "-o", "json"]
+
+    @staticmethod
+    def options_of(settings):
+        options = ["-fa", settings["flash_attention"], "-ub", str(settings["ubatch"])]
+        # Results of before this was tried don't say.
+        return options + ["--repack", settings["repack"]] if "repack" in settings else options
 
     @staticmethod
     def rate(answer):
@@ -292,7 +301,7 @@ class Peer(Side):
             tried.append({**settings, "figure": self.measure(test, command)[0], "command": shown(command)})
         order = min if test.first else max
         best = order(tried, key=lambda one: one["figure"])
-        return {key: best[key] for key in ("flash_attention", "ubatch")}, tried
+        return {key: best[key] for key in ("flash_attention", "repack", "ubatch")}, tried
 
 
 def compare(test, threads, guild, peer, pairs):
@@ -360,7 +369,7 @@ def print_test(one):
     peaks = [one[side]["peak_rss_bytes"] / 1e9 for side in ("guild", "llama_cpp")]
     print(f"{one['test']:<12}{one['threads']:>8}{one['guild']['median']:>11.2f}{one['llama_cpp']['median']:>11.2f} "
           f"{one['unit']:<6}{ratio['median']:>7.2f}   {ratio['min']:.2f}..{ratio['max']:.2f}   "
-          f"{peaks[0]:>6.2f} {peaks[1]:>6.2f}    -fa {settings['flash_attention']} -ub {settings['ubatch']}",
+          f"{peaks[0]:>6.2f} {peaks[1]:>6.2f}    {shlex.join(Peer.options_of(settings))}",
           flush=True)
 
 
@@ -371,7 +380,7 @@ def print_commands(results):
     for one in results["tests"]:
         peer = one["llama_cpp"]
         for tried in peer["tried"]:
-            command = tried.get("command", f"-fa {tried['flash_attention']} -ub {tried['ubatch']}")
+            command = tried.get("command", shlex.join(Peer.options_of(tried)))
             print(f"  tried {command}: {tried['figure']:.2f} {one['unit']}")
         print(f"  A {one['guild']['command']}\n  B {peer['command']}")
 
