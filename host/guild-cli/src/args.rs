@@ -28,7 +28,8 @@ pub use config::ConfigCommand;
 pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
-    InstallArgs, KernelCommand, KeygenArgs, SignArgs, TrustAddArgs, TrustCommand, VerifyArgs,
+    DisableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, KeygenArgs, LogArgs,
+    RollbackArgs, SignArgs, TrustAddArgs, TrustCommand, TrustRevokeArgs, TrustShowArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;

@@ -81,8 +81,21 @@ fn dispatch(cli: &Cli, settings: &Settings, output: Output) -> Outcome<()> {
             KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),
             KernelCommand::Verify(args) => commands::kernel_verify::run(args, data_dir, output),
             KernelCommand::Install(args) => commands::kernel_install::run(args, data_dir, output),
+            KernelCommand::Enable(args) => commands::kernel_enable::run(args, data_dir, output),
+            KernelCommand::Disable(args) => commands::kernel_disable::run(args, data_dir, output),
+            KernelCommand::Rollback(args) => commands::kernel_rollback::run(args, data_dir, output),
+            KernelCommand::Remove(args) => commands::kernel_remove::run(args, data_dir, output),
+            KernelCommand::Floor(args) => commands::kernel_floor::run(args, data_dir, output),
+            KernelCommand::Gc => commands::kernel_gc::run(data_dir, output),
+            KernelCommand::Log(args) => commands::kernel_log::run(args, data_dir, output),
             KernelCommand::List => commands::kernel_list::run(data_dir, output),
             KernelCommand::Active => commands::kernel_active::run(data_dir, output),
+            KernelCommand::Trust(TrustCommand::Show(args)) => {
+                commands::kernel_trust_show::run(args, data_dir, output)
+            }
+            KernelCommand::Trust(TrustCommand::Revoke(args)) => {
+                commands::kernel_trust_revoke::run(args, data_dir, output)
+            }
             KernelCommand::Trust(TrustCommand::Add(args)) => {
                 commands::kernel_trust_add::run(args, data_dir, output)
             }

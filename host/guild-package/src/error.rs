@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::digest::Digest;
 use crate::key::KeyId;
 use crate::name::{AbiVersion, ArtifactPath, PackageId, PackageVersion, ScopePrefix};
+use crate::store::LeaseNote;
 use crate::text::Invalid;
 
 /// The crate's result.
@@ -44,12 +45,16 @@ pub enum Code {
     DependencyMissing,
     /// The library can't be a plugin.
     PreflightRefused,
+    /// A session uses the package.
+    ActiveSessionBusy,
     /// Another process is changing the store.
     StoreLocked,
     /// The store contradicts itself.
     StoreCorrupt,
     /// There is no such package, key or file.
     NotFound,
+    /// No version to go back to.
+    RollbackUnavailable,
     /// The operating system refused a file operation.
     Io,
 }
@@ -83,9 +88,11 @@ impl Code {
             Self::Incompatible => ("INCOMPATIBLE", 20),
             Self::DependencyMissing => ("DEPENDENCY_MISSING", 21),
             Self::PreflightRefused => ("PREFLIGHT_REFUSED", 22),
+            Self::ActiveSessionBusy => ("ACTIVE_SESSION_BUSY", 30),
             Self::StoreLocked => ("STORE_LOCKED", 31),
             Self::StoreCorrupt => ("STORE_CORRUPT", 32),
             Self::NotFound => ("NOT_FOUND", 33),
+            Self::RollbackUnavailable => ("ROLLBACK_UNAVAILABLE", 34),
             Self::Io => ("IO", 40),
         }
     }
@@ -303,6 +310,38 @@ pub enum Error {
         /// The version that is enabled, if one is.
         found: Option<PackageVersion>,
     },
+    /// Another package depends on this one.
+    #[error("{by} needs {id}. Disable {by} first")]
+    StillNeeded {
+        /// The package.
+        id: PackageId,
+        /// An enabled package that depends on it.
+        by: PackageId,
+    },
+    /// Somebody works with the package.
+    #[error("{id} {version} is in use: {}. {next}", list(.sessions))]
+    SessionsActive {
+        /// The package.
+        id: PackageId,
+        /// The version.
+        version: Box<PackageVersion>,
+        /// Who has it, as far as they said.
+        sessions: Vec<LeaseNote>,
+        /// What to do.
+        next: &'static str,
+    },
+    /// Nothing that could be enabled instead.
+    #[error("{id} can't go back{}: {reason}. Versions that can be enabled: {}", .wanted.as_ref().map(|version| format!(" to {version}")).unwrap_or_default(), list(.possible))]
+    RollbackUnavailable {
+        /// The package.
+        id: PackageId,
+        /// Where it should go; absent if there is no such version.
+        wanted: Option<PackageVersion>,
+        /// What stands in the way.
+        reason: String,
+        /// Installed versions that could be enabled now.
+        possible: Vec<PackageVersion>,
+    },
     /// A plugin without its way in.
     #[error(
         "{library} of {id} {version} does not export the function `{symbol}`, so no host can enter it. Build it with the SDK's export macro, or in C give the function external linkage and default visibility, and sign it again"
@@ -383,7 +422,9 @@ impl Error {
             Self::DowngradeRefused { .. } | Self::EpochBelowFloor { .. } => Code::DowngradeRefused,
             Self::Expired { .. } => Code::Expired,
             Self::Incompatible { .. } | Self::HostAbi { .. } => Code::Incompatible,
-            Self::DependencyMissing { .. } => Code::DependencyMissing,
+            Self::DependencyMissing { .. } | Self::StillNeeded { .. } => Code::DependencyMissing,
+            Self::SessionsActive { .. } => Code::ActiveSessionBusy,
+            Self::RollbackUnavailable { .. } => Code::RollbackUnavailable,
             Self::EntryMissing { .. } => Code::PreflightRefused,
             Self::StoreLocked { .. } => Code::StoreLocked,
             Self::StoreCorrupt { .. } => Code::StoreCorrupt,
@@ -476,9 +517,11 @@ mod tests {
             (Code::Incompatible, 20),
             (Code::DependencyMissing, 21),
             (Code::PreflightRefused, 22),
+            (Code::ActiveSessionBusy, 30),
             (Code::StoreLocked, 31),
             (Code::StoreCorrupt, 32),
             (Code::NotFound, 33),
+            (Code::RollbackUnavailable, 34),
             (Code::Io, 40),
         ];
         for (code, number) in numbers {

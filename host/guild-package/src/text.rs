@@ -55,6 +55,20 @@ pub fn escape(value: &str) -> String {
     shown
 }
 
+/// A time in seconds since 1970-01-01 UTC, written for people: `2026-11-30T12:00:00Z`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Time(pub u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = i64::try_from(self.0).ok();
+        match seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok()) {
+            Some(time) => write!(f, "{time}"),
+            None => write!(f, "second {}", self.0),
+        }
+    }
+}
+
 /// A line for people: printable Unicode without control, bidirectional or invisible marks, at most
 /// 1024 bytes.
 #[derive(

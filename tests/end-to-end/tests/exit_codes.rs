@@ -6,7 +6,7 @@ use guild_package::bundle::{Bundle, EmitEntry, emit};
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 
 /// The test that reaches a code, as `file::function`.
 const REACHED: &[(Exit, &str)] = &[
@@ -75,6 +75,14 @@ const REACHED: &[(Exit, &str)] = &[
         "tests/end-to-end/tests/refusals.rs::a_library_without_the_entry_symbol_is_refused",
     ),
     (
+        Exit::ActiveSessionBusy,
+        "tests/end-to-end/tests/exit_codes.rs::a_package_that_a_session_uses_is_busy",
+    ),
+    (
+        Exit::RollbackUnavailable,
+        "tests/end-to-end/tests/exit_codes.rs::without_an_earlier_version_no_rollback_is_available",
+    ),
+    (
         Exit::StoreLocked,
         "tests/end-to-end/tests/exit_codes.rs::a_store_that_another_process_writes_is_locked",
     ),
@@ -118,11 +126,6 @@ const OUT_OF_REACH: &[(Exit, &str)] = &[
     (
         Exit::LoaderUnavailable,
         "needs a system that forbids executable memory files",
-    ),
-    (Exit::ActiveSessionBusy, "no command removes packages yet"),
-    (
-        Exit::RollbackUnavailable,
-        "no command goes back to an earlier version yet",
     ),
 ];
 
@@ -293,10 +296,8 @@ fn a_bundle_of_another_package_is_not_the_one_asked_for() {
     fails(&site, &verify, Exit::NotFound);
 }
 
-/// With the code, which the program chose: a death by the signal itself has none.
-#[test]
-fn an_interrupted_run_says_so() {
-    let site = Site::new();
+/// A session that generates until it is told to stop, and its standard output behind the first byte.
+fn endless_session(site: &Site) -> (Child, ChildStdout) {
     let model = file(SMALL_BF16);
     let args = [
         "run",
@@ -313,12 +314,49 @@ fn an_interrupted_run_says_so() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // Text comes long after the signal has its handler.
+    // Text comes long after packages are loaded and the signal has its handler.
     let mut stdout = child.stdout.take().unwrap();
     stdout.read_exact(&mut [0]).unwrap();
+    (child, stdout)
+}
+
+/// Interrupts it and waits.
+fn interrupt(mut child: Child, mut stdout: ChildStdout) -> ExitStatus {
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
-    let status = child.wait().unwrap();
+    child.wait().unwrap()
+}
+
+/// With the code, which the program chose: a death by the signal itself has none.
+#[test]
+fn an_interrupted_run_says_so() {
+    let site = Site::new();
+    let (child, stdout) = endless_session(&site);
+    let status = interrupt(child, stdout);
     assert_eq!(status.code(), Some(130), "{status}");
+}
+
+/// Also when the session is killed, its lease ends with it.
+#[test]
+fn a_package_that_a_session_uses_is_busy() {
+    let site = Site::with(&[QWEN]);
+    let (mut child, stdout) = endless_session(&site);
+    for command in ["disable", "remove"] {
+        let failure = fails(&site, &["kernel", command, QWEN.0], Exit::ActiveSessionBusy);
+        let message = failure["message"].as_str().unwrap();
+        assert!(message.contains(&child.id().to_string()), "{message}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(stdout);
+    let disabled = site.output(&["kernel", "disable", QWEN.0]);
+    assert!(disabled.status.success(), "{disabled:?}");
+}
+
+#[test]
+fn without_an_earlier_version_no_rollback_is_available() {
+    let site = Site::with(&[QWEN]);
+    let rollback = ["kernel", "rollback", QWEN.0];
+    fails(&site, &rollback, Exit::RollbackUnavailable);
 }

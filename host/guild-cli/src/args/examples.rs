@@ -75,8 +75,59 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["guild kernel install package.gkernel --id org.example.kernels"],
     ),
     (
+        "kernel enable",
+        &[
+            "guild kernel enable org.example.kernels",
+            "guild kernel enable org.example.kernels@1.0.0",
+        ],
+    ),
+    (
+        "kernel disable",
+        &[
+            "guild kernel disable org.example.kernels",
+            "guild kernel disable org.example.kernels --drain 30",
+        ],
+    ),
+    (
+        "kernel rollback",
+        &[
+            "guild kernel rollback org.example.kernels",
+            "guild kernel rollback org.example.kernels --to 12 --pin",
+            "guild kernel rollback --list",
+        ],
+    ),
+    (
+        "kernel remove",
+        &[
+            "guild kernel remove org.example.kernels@1.0.0",
+            "guild kernel remove org.example.kernels",
+        ],
+    ),
+    (
+        "kernel log",
+        &["guild kernel log", "guild kernel log --verify"],
+    ),
+    (
         "kernel trust add",
         &["guild kernel trust add author.json --scope org.example"],
+    ),
+    (
+        "kernel trust show",
+        &["guild kernel trust show gk1-0123456789ab"],
+    ),
+    (
+        "kernel trust revoke",
+        &[
+            "guild kernel trust revoke gk1-0123456789ab --superseded --reason \"new key in July\"",
+            "guild kernel trust revoke gk1-0123456789ab --compromised --since-gen 40 --dry-run",
+        ],
+    ),
+    (
+        "kernel floor",
+        &[
+            "guild kernel floor",
+            "guild kernel floor org.example.kernels 3",
+        ],
     ),
     ("doctor", &["guild doctor", "guild doctor --json"]),
     (

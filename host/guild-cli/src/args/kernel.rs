@@ -17,6 +17,20 @@ pub enum KernelCommand {
     Trust(TrustCommand),
     /// Install a bundle and make it active.
     Install(InstallArgs),
+    /// Make an installed version the one that is loaded.
+    Enable(InstalledArgs),
+    /// Load no version of a package any more.
+    Disable(DisableArgs),
+    /// Go back to the version that was enabled before.
+    Rollback(RollbackArgs),
+    /// Remove installed versions.
+    Remove(InstalledArgs),
+    /// Delete files that no installed version needs.
+    Gc,
+    /// List or raise the lowest security epochs that are accepted.
+    Floor(FloorArgs),
+    /// List what changed the store, newest first.
+    Log(LogArgs),
     /// List installed packages.
     List,
     /// List active operations and runners with the package that provides each.
@@ -30,6 +44,10 @@ pub enum TrustCommand {
     Add(TrustAddArgs),
     /// List trusted keys.
     List,
+    /// Show one trusted key, for comparing.
+    Show(TrustShowArgs),
+    /// Withdraw a trusted key, for ever.
+    Revoke(TrustRevokeArgs),
 }
 
 /// `guild kernel keygen`.
@@ -105,4 +123,94 @@ pub struct InstallArgs {
     /// Accept other publishers than those of the first install.
     #[arg(long)]
     pub accept_new_publisher: bool,
+}
+
+/// `guild kernel enable` and `guild kernel remove`.
+#[derive(Args, Debug)]
+pub struct InstalledArgs {
+    /// Package, or one version of it: ID or ID@VERSION.
+    #[arg(value_name = "PACKAGE")]
+    pub package: String,
+}
+
+/// `guild kernel disable`.
+#[derive(Args, Debug)]
+pub struct DisableArgs {
+    /// Package id.
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Disable it at once and wait so long for sessions that use it.
+    #[arg(long, value_name = "SECONDS")]
+    pub drain: Option<u64>,
+}
+
+/// `guild kernel rollback`.
+#[derive(Args, Debug)]
+pub struct RollbackArgs {
+    /// Package id; the package whose selection changed last where absent.
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// Go back to what this generation had enabled.
+    #[arg(long, value_name = "GEN")]
+    pub to: Option<u64>,
+    /// Let installs enable no version up to the one that is left.
+    #[arg(long)]
+    pub pin: bool,
+    /// List what can be gone back to, and change nothing.
+    #[arg(long, conflicts_with_all = ["to", "pin"])]
+    pub list: bool,
+}
+
+/// `guild kernel log`.
+#[derive(Args, Debug)]
+pub struct LogArgs {
+    /// Check every generation against the digest by which its successor names it.
+    #[arg(long)]
+    pub verify: bool,
+    /// Entries at most.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub count: Option<usize>,
+}
+
+/// `guild kernel floor`.
+#[derive(Args, Debug)]
+pub struct FloorArgs {
+    /// Package id; all packages where absent.
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+    /// Lowest security epoch from now on; it never falls.
+    #[arg(value_name = "EPOCH", requires = "id")]
+    pub epoch: Option<u64>,
+}
+
+/// `guild kernel trust show`.
+#[derive(Args, Debug)]
+pub struct TrustShowArgs {
+    /// Id of the key, or its first 12 digits or more behind `gk1-`.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+}
+
+/// `guild kernel trust revoke`.
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("withdrawal").required(true))]
+pub struct TrustRevokeArgs {
+    /// Id of the key, or its first 12 digits or more behind `gk1-`.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+    /// Another key took its place: what is installed stays usable.
+    #[arg(long, group = "withdrawal")]
+    pub superseded: bool,
+    /// Somebody else may hold it: what it signed is refused at the next load too.
+    #[arg(long, group = "withdrawal")]
+    pub compromised: bool,
+    /// Believe what was installed up to this generation all the same.
+    #[arg(long, value_name = "GEN", requires = "compromised")]
+    pub since_gen: Option<u64>,
+    /// Why, for people.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Say what would no longer load, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
 }

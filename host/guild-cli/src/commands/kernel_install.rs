@@ -27,13 +27,13 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "installed"
     };
     output.say(format!("{} {} {state}", installed.id, installed.version));
-    match &installed.previous {
-        Some(previous) if !installed.already_installed => {
+    let is_enabled = installed.enabled.as_ref() == Some(&installed.version);
+    match (&installed.previous, &installed.enabled) {
+        (Some(previous), _) if is_enabled && *previous != installed.version => {
             output.say(format!("It replaces {previous}."));
         }
-        Some(enabled) if *enabled != installed.version => {
-            output.say(format!("{enabled} stays enabled."));
-        }
+        (_, Some(enabled)) if !is_enabled => output.say(format!("{enabled} stays enabled.")),
+        (_, None) => output.say("It isn't enabled; `guild kernel enable` does that."),
         _ => {}
     }
     if installed.files_restored > 0 {
@@ -51,6 +51,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "already_installed": installed.already_installed,
         "files_restored": installed.files_restored,
         "previous": installed.previous,
+        "enabled": installed.enabled,
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
     }))
 }

@@ -42,6 +42,9 @@ pub struct Generation {
     pub pins: BTreeMap<Pin, Digest>,
     /// The lowest acceptable security epoch by package; never falls.
     pub floors: BTreeMap<PackageId, u64>,
+    /// By package the version up to which an install enables none: a rollback was pinned.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub held: BTreeMap<PackageId, PackageVersion>,
     /// The publishers pinned by package.
     pub signers: BTreeMap<PackageId, Vec<KeyId>>,
     /// The newest time any command has seen, in seconds since 1970-01-01 UTC.
@@ -128,6 +131,7 @@ impl Generation {
             active: BTreeMap::new(),
             pins: BTreeMap::new(),
             floors: BTreeMap::new(),
+            held: BTreeMap::new(),
             signers: BTreeMap::new(),
             time_seen,
         })

@@ -13,9 +13,10 @@ use crate::name::{PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
 use crate::store::Store;
-use crate::store::generation::{Active, ActiveMode, Generation, Pin, VersionState};
+use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
 use crate::store::path::Area;
+use crate::store::selection::select_version;
 use crate::store::state::State;
 use crate::store::transaction::{Staged, Transaction};
 use crate::verify::{Occasion, Signer, VerifiedPackage, VerifyOptions};
@@ -48,6 +49,8 @@ pub struct Installed {
     pub files_restored: usize,
     /// The version that was enabled before.
     pub previous: Option<PackageVersion>,
+    /// The version that is enabled now: another one where a rollback was pinned.
+    pub enabled: Option<PackageVersion>,
     /// The keys that counted.
     pub signers: Vec<Signer>,
 }
@@ -95,6 +98,7 @@ impl Store {
                 .is_some(),
             files_restored: 0,
             previous: enabled.map(|(version, _)| version.clone()),
+            enabled: enabled.map(|(version, _)| version.clone()),
             signers: package.signers().to_vec(),
         };
         if installed.already_installed {
@@ -108,6 +112,9 @@ impl Store {
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
         put_parts(&mut transaction, &package)?;
+        installed.enabled = generation
+            .enabled(&installed.id)
+            .map(|(version, _)| version.clone());
         installed.generation = transaction.commit(&generation)?.n;
         Ok(installed)
     }
@@ -137,8 +144,6 @@ impl Store {
         };
         let entry = next.packages.entry(manifest.id.clone()).or_default();
         entry.versions.insert(manifest.version.clone(), version);
-        entry.enabled = Some(manifest.version.clone());
-        entry.history.push(manifest.version.clone());
         let pin = Pin {
             id: manifest.id.clone(),
             version: manifest.version.clone(),
@@ -149,30 +154,16 @@ impl Store {
         if !keys.iter().any(|key| pinned.contains(key)) {
             *pinned = keys;
         }
-        activate(&mut next, manifest);
-        Ok(next)
-    }
-}
-
-/// Names the enabled version provides point to it, names it no longer provides point nowhere, and what a
-/// person chose stays.
-fn activate(generation: &mut Generation, manifest: &Manifest) {
-    generation
-        .active
-        .retain(|_, active| active.mode == ActiveMode::Manual || active.id != manifest.id);
-    for name in manifest.provided_names() {
-        let chosen_by_hand = generation
-            .active
-            .get(name)
-            .is_some_and(|active| active.mode == ActiveMode::Manual);
-        if !chosen_by_hand {
-            let active = Active {
-                id: manifest.id.clone(),
-                version: manifest.version.clone(),
-                mode: ActiveMode::Auto,
-            };
-            generation.active.insert(name.clone(), active);
+        // Whoever rolled back and pinned wants nothing enabled until there is something newer.
+        let is_held = next
+            .held
+            .get(&manifest.id)
+            .is_some_and(|held| manifest.version <= *held);
+        if !is_held {
+            next.held.remove(&manifest.id);
+            select_version(&mut next, manifest);
         }
+        Ok(next)
     }
 }
 
@@ -208,7 +199,7 @@ fn check_loadable(package: &VerifiedPackage) -> Result<()> {
 }
 
 /// Each dependency is enabled, in a version and with an epoch that will do.
-fn check_dependencies(store: &Store, state: &State, manifest: &Manifest) -> Result<()> {
+pub(super) fn check_dependencies(store: &Store, state: &State, manifest: &Manifest) -> Result<()> {
     for Dependency { id, req, min_epoch } in &manifest.depends {
         let missing = |found: Option<&PackageVersion>| Error::DependencyMissing {
             id: manifest.id.clone(),

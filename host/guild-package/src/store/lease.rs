@@ -8,12 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::json;
+use crate::limits::SMALL_FILE_MAX_BYTES;
+use crate::name::{PackageId, PackageVersion};
 use crate::store::installed::InstalledPackage;
 use crate::store::lock;
 use crate::store::path::StorePath;
 use crate::store::state::Root;
 use crate::store::transaction::random_token;
-use crate::text::PlainText;
+use crate::text::{PlainText, Time};
 use crate::verify::system_time_s;
 
 /// A shared lock on an installed package. Dropping it releases the package.
@@ -81,5 +83,79 @@ impl Drop for Lease {
     fn drop(&mut self) {
         // The next writer removes a note that stays behind.
         let _ = self.root.fs.remove_file(&self.note);
+    }
+}
+
+/// The exclusive lock on an installed version: while it lives, no session has the version or gets it.
+#[derive(Debug)]
+pub(super) struct Held(#[expect(dead_code, reason = "closing the file releases the lock")] File);
+
+impl Held {
+    /// Takes the lock, without waiting.
+    ///
+    /// # Errors
+    /// [`Error::SessionsActive`] naming who has the version.
+    pub fn take(
+        root: &Root,
+        id: &PackageId,
+        version: &PackageVersion,
+        manifest: Digest,
+    ) -> Result<Self> {
+        let path = StorePath::lease_lock(manifest);
+        let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
+        if lock::try_exclusive(&file).map_err(root.io("lock", &path))? {
+            return Ok(Self(file));
+        }
+        Err(Error::SessionsActive {
+            id: id.clone(),
+            version: Box::new(version.clone()),
+            sessions: notes(root, manifest)?,
+            next: "End them first, or wait for them with `guild kernel disable --drain SECONDS`",
+        })
+    }
+
+    /// Takes the locks of several versions of a package.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub fn take_all<'v>(
+        root: &Root,
+        id: &PackageId,
+        versions: impl Iterator<Item = (&'v PackageVersion, Digest)>,
+    ) -> Result<Vec<Self>> {
+        // A lock that isn't there is nobody's. It is made last, so that a refusal leaves nothing behind.
+        let is_there = |(_, manifest): &(_, Digest)| {
+            let lock = root.fs.open(&StorePath::lease_lock(*manifest));
+            lock.is_ok()
+        };
+        let (there, absent): (Vec<_>, Vec<_>) = versions.partition(is_there);
+        let all = there.into_iter().chain(absent);
+        all.map(|(version, manifest)| Self::take(root, id, version, manifest))
+            .collect()
+    }
+}
+
+/// The notes beside a lock. One that can't be read is passed over: notes are advisory.
+fn notes(root: &Root, manifest: Digest) -> Result<Vec<LeaseNote>> {
+    let directory = StorePath::fixed("leases");
+    let names = root
+        .fs
+        .list(&directory)
+        .map_err(root.io("list", &directory))?;
+    let of_manifest = format!("{manifest}.");
+    let notes = names
+        .iter()
+        .filter(|(name, _)| name.starts_with(&of_manifest) && name.ends_with(".json"))
+        .filter_map(|(name, _)| {
+            let bytes = root.fs.read(&directory.listed(name), SMALL_FILE_MAX_BYTES);
+            json::decode("a lease note", &bytes.ok()?).ok()
+        });
+    Ok(notes.collect())
+}
+
+impl std::fmt::Display for LeaseNote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (pid, session) = (self.pid, &self.session);
+        write!(f, "process {pid} since {} ({session})", Time(self.start))
     }
 }

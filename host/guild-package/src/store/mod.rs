@@ -11,33 +11,37 @@ mod install;
 mod installed;
 mod lease;
 mod lock;
+mod log;
 mod path;
 mod recovery;
+mod removal;
+mod selection;
 mod state;
 mod transaction;
+mod trust_change;
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::error::{Error, Result};
-use crate::key::{KeyId, KeyRecord};
 use crate::limits::SMALL_FILE_MAX_BYTES;
 use crate::name::{PackageId, PackageVersion, ProvidedName};
 use crate::store::fs::{RealFs, StoreFs};
 use crate::store::generation::{Active, Generation};
 use crate::store::lock::WriterLock;
-use crate::store::state::{Head, Root};
-use crate::store::transaction::Transaction;
-use crate::trust::{Grant, TrustStore};
+use crate::store::state::{Head, Root, State};
+use crate::trust::TrustStore;
 use crate::verify::system_time_s;
 
 pub use install::{InstallOptions, Installed};
 pub use installed::{ArtifactInfo, InstalledPackage, ObjectSource};
 pub use lease::{Lease, LeaseNote};
+pub use log::{LogEntry, Selection, WholeChain};
 pub use path::StorePath;
+pub use removal::{Collected, Removed};
+pub use selection::{RollbackOptions, Selected};
+pub use trust_change::{FloorRaised, RevokeOptions, Revoked, TrustAdded};
 
 /// How often a reader starts again when a writer changed its package's selection meanwhile.
 const LEASE_ATTEMPTS: usize = 3;
@@ -71,21 +75,6 @@ pub struct ListedPackage {
     pub installed_gen: u64,
     /// The verified package, or why it would not load.
     pub package: Result<InstalledPackage>,
-}
-
-/// What `trust add` did.
-#[derive(Clone, Debug)]
-pub struct TrustAdded {
-    /// The key.
-    pub key: KeyId,
-    /// The generation in force afterwards.
-    pub generation: u64,
-}
-
-#[derive(Serialize)]
-struct TrustAddArguments {
-    key: KeyId,
-    trust_sha256: crate::Digest,
 }
 
 impl Store {
@@ -143,50 +132,31 @@ impl Store {
         Ok(self.root.state()?.trust)
     }
 
-    /// Trusts the key of `record` for the scopes of `grant`.
-    ///
-    /// # Errors
-    /// As [`TrustStore::with_key`], and the errors of a commit.
-    pub fn trust_add(&self, record: &KeyRecord, grant: &Grant) -> Result<TrustAdded> {
-        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
-        let state = transaction.state();
-        let trust = state.trust.with_key(record, grant, state.head.n + 1)?;
-        let arguments = TrustAddArguments {
-            key: record.id,
-            trust_sha256: trust.digest(),
-        };
-        let now_s = system_time_s();
-        let mut next =
-            state
-                .generation
-                .successor(state.head.sha256, "trust-add", &arguments, now_s)?;
-        next.trust = transaction.put_trust(&trust)?;
-        let head = transaction.commit(&next)?;
-        Ok(TrustAdded {
-            key: record.id,
-            generation: head.n,
-        })
-    }
-
     /// Every installed version, ascending by id and version, each verified under today's trust.
     ///
     /// # Errors
     /// [`Error::StoreCorrupt`] or [`Error::Io`] for the store itself; a package's own error is in its row.
     pub fn list(&self) -> Result<Vec<ListedPackage>> {
-        let state = self.root.state()?;
-        let mut rows = Vec::new();
-        for (id, package) in &state.generation.packages {
-            for (version, installed) in &package.versions {
-                rows.push(ListedPackage {
-                    id: id.clone(),
-                    version: version.clone(),
-                    enabled: package.enabled.as_ref() == Some(version),
-                    installed_gen: installed.installed_gen,
-                    package: InstalledPackage::open(&self.root, &state, id, version, installed),
-                });
+        let row = |state: &State, id: &PackageId, version: &PackageVersion| {
+            let package = &state.generation.packages[id];
+            let installed = &package.versions[version];
+            ListedPackage {
+                id: id.clone(),
+                version: version.clone(),
+                enabled: package.enabled.as_ref() == Some(version),
+                installed_gen: installed.installed_gen,
+                package: InstalledPackage::open(&self.root, state, id, version, installed),
             }
-        }
-        Ok(rows)
+        };
+        self.read(|state| {
+            let packages = state.generation.packages.iter();
+            let versions = packages.flat_map(|(id, package)| {
+                package.versions.keys().map(move |version| (id, version))
+            });
+            Ok(versions
+                .map(|(id, version)| row(state, id, version))
+                .collect())
+        })
     }
 
     /// Who serves each operation, runner and device by default.
@@ -203,14 +173,33 @@ impl Store {
     /// # Errors
     /// The first package's refusal, [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn enabled(&self) -> Result<Vec<InstalledPackage>> {
-        let state = self.root.state()?;
-        let ids = state.generation.packages.keys();
-        let enabled = ids.filter_map(|id| Some((id, state.generation.enabled(id)?)));
-        enabled
-            .map(|(id, (version, installed))| {
-                InstalledPackage::open(&self.root, &state, id, version, installed)
-            })
-            .collect()
+        self.read(|state| {
+            let ids = state.generation.packages.keys();
+            let enabled = ids.filter_map(|id| Some((id, state.generation.enabled(id)?)));
+            enabled
+                .map(|(id, (version, installed))| {
+                    InstalledPackage::open(&self.root, state, id, version, installed)
+                })
+                .collect()
+        })
+    }
+
+    /// Reads the state in force and what it names. Starts again, up to three times, where that fails and another
+    /// state is in force by then: a writer may have deleted what the older one named.
+    fn read<T>(&self, read: impl Fn(&State) -> Result<T>) -> Result<T> {
+        let mut attempt = 1;
+        loop {
+            let state = self.root.state()?;
+            match read(&state) {
+                Err(error) if attempt < LEASE_ATTEMPTS => {
+                    if self.root.head()? == state.head {
+                        return Err(error);
+                    }
+                    attempt += 1;
+                }
+                other => return other,
+            }
+        }
     }
 
     /// Holds `package` for a session. Take the lease before the package is opened.

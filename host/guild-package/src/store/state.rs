@@ -8,7 +8,8 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{SMALL_FILE_MAX_BYTES, STATE_FILE_MAX_BYTES};
 use crate::store::fs::StoreFs;
-use crate::store::generation::Generation;
+use crate::store::generation::{Generation, TrustReference};
+use crate::store::log::Chain;
 use crate::store::path::{Area, StorePath};
 use crate::trust::TrustStore;
 
@@ -88,8 +89,33 @@ impl Root {
         }
     }
 
-    fn trust(&self, generation: &Generation) -> Result<TrustStore> {
-        let reference = generation.trust;
+    /// Generation `n` of the chain that ends with `state`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a number that isn't reached yet; as [`Self::state`].
+    pub fn past_generation(&self, state: &State, n: u64) -> Result<Generation> {
+        for link in Chain::from(self, state) {
+            let (head, generation) = link?;
+            if head.n == n {
+                return Ok(generation);
+            }
+        }
+        Err(Error::NotFound {
+            what: format!("generation {n}"),
+            next: format!(
+                "The newest is {}; `guild kernel log` lists them",
+                state.head.n
+            ),
+        })
+    }
+
+    /// The trust that `generation` puts in force.
+    pub fn trust(&self, generation: &Generation) -> Result<TrustStore> {
+        self.trust_file(generation.trust)
+    }
+
+    /// The trust file of that number and digest.
+    pub fn trust_file(&self, reference: TrustReference) -> Result<TrustStore> {
         let path = StorePath::trust(reference.n);
         let bytes = self.read_named(&path, STATE_FILE_MAX_BYTES, reference.sha256)?;
         let trust =

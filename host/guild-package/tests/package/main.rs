@@ -10,6 +10,7 @@ mod lease;
 mod manifest;
 mod recovery;
 mod schema;
+mod selection;
 mod store;
 mod trust;
 mod zip_crate;

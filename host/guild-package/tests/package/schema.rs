@@ -301,6 +301,10 @@ fn generation_schema_is_what_the_code_reads_and_writes() {
     generation
         .floors
         .insert("org.guild.kernels.cpu".parse().unwrap(), 1);
+    generation.held.insert(
+        "org.guild.kernels.cpu".parse().unwrap(),
+        "1.0.1".parse().unwrap(),
+    );
     let tree = serde_json::to_value(&generation).unwrap();
     check("generation", &tree, |bytes| {
         Generation::decode(bytes).is_ok()

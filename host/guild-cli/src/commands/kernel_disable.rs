@@ -1,0 +1,16 @@
+//! `guild kernel disable`: loads no version of a package any more.
+
+use crate::args::DisableArgs;
+use crate::commands::kernel_selection::{id, say};
+use crate::data_dir::open_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use std::path::Path;
+use std::time::Duration;
+
+/// Disables and says what serves in its place.
+pub fn run(args: &DisableArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let drain = args.drain.map(Duration::from_secs);
+    let selected = open_store(data_dir)?.disable(&id(&args.id)?, drain)?;
+    say(&selected, output)
+}

@@ -1,0 +1,15 @@
+//! `guild kernel enable`: makes an installed version the one that is loaded.
+
+use crate::args::InstalledArgs;
+use crate::commands::kernel_selection::{package, say};
+use crate::data_dir::open_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use std::path::Path;
+
+/// Enables and says what changed.
+pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let (id, version) = package(&args.package)?;
+    let selected = open_store(data_dir)?.enable(&id, version.as_ref())?;
+    say(&selected, output)
+}

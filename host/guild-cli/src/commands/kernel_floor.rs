@@ -1,0 +1,63 @@
+//! `guild kernel floor`: the lowest security epoch of a package that is accepted.
+
+use crate::args::FloorArgs;
+use crate::commands::kernel_selection::id;
+use crate::data_dir::{existing_store, open_store};
+use crate::failure::Outcome;
+use crate::output::Output;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Lists the floors, or raises one.
+pub fn run(args: &FloorArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    match (&args.id, args.epoch) {
+        (Some(package), Some(epoch)) => raise(package, epoch, data_dir, output),
+        (wanted, _) => list(wanted.as_deref(), data_dir, output),
+    }
+}
+
+fn list(wanted: Option<&str>, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let wanted = wanted.map(id).transpose()?;
+    let floors = match existing_store(data_dir)? {
+        Some(store) => store.generation()?.floors,
+        None => Default::default(),
+    };
+    let mut rows: Vec<Value> = Vec::new();
+    for (id, floor) in &floors {
+        if wanted.as_ref().is_none_or(|wanted| wanted == id) {
+            output.data(format!("{id}\t{floor}"))?;
+            rows.push(json!({ "id": id, "floor": floor }));
+        }
+    }
+    if rows.is_empty() {
+        output.say("No floor was raised: every security epoch is accepted.");
+    }
+    output.object(json!({ "floors": rows, "raised": null }))
+}
+
+fn raise(package: &str, epoch: u64, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let raised = open_store(data_dir)?.raise_floor(&id(package)?, epoch)?;
+    output.say(format!(
+        "The floor of {} is {epoch} now; it never falls",
+        raised.id
+    ));
+    for pin in &raised.below {
+        output.say(format!("{pin} is below it and can't be enabled any more"));
+    }
+    if let Some(pin) = &raised.enabled_below {
+        output.say(format!(
+            "{pin} is enabled all the same: install a newer version, or `guild kernel disable {}`",
+            raised.id
+        ));
+    }
+    output.data(format!("{}\t{epoch}", raised.id))?;
+    output.object(json!({
+        "floors": [{ "id": raised.id, "floor": raised.floor }],
+        "raised": {
+            "previous": raised.previous,
+            "below": raised.below,
+            "enabled_below": raised.enabled_below,
+            "generation": raised.generation,
+        },
+    }))
+}

@@ -1,0 +1,29 @@
+//! `guild kernel gc`: deletes files that no installed version needs.
+
+use crate::data_dir::existing_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use guild_package::store::Collected;
+use serde_json::json;
+use std::path::Path;
+
+/// Deletes and says how much.
+pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let collected = match existing_store(data_dir)? {
+        Some(store) => store.collect_garbage()?,
+        None => Collected::default(),
+    };
+    let Collected {
+        files,
+        bytes,
+        in_use,
+    } = collected;
+    output.say(format!("{files} files deleted, {bytes} bytes"));
+    if in_use > 0 {
+        output.say(format!(
+            "{in_use} removed versions are still used by a session; their files stay"
+        ));
+    }
+    output.data(format!("{files} {bytes}"))?;
+    output.object(json!({ "files": files, "bytes": bytes, "in_use": in_use }))
+}

@@ -1,0 +1,59 @@
+//! What the commands that select a version have in common: the package's name and the answer.
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use guild_package::store::Selected;
+use guild_package::store::generation::Pin;
+use guild_package::text::Invalid;
+use guild_package::{PackageId, PackageVersion};
+use serde_json::json;
+
+/// A package id.
+pub fn id(text: &str) -> Outcome<PackageId> {
+    text.parse().map_err(wrong)
+}
+
+/// `ID` or `ID@VERSION`.
+pub fn package(text: &str) -> Outcome<(PackageId, Option<PackageVersion>)> {
+    if text.contains('@') {
+        let Pin { id, version } = text.parse().map_err(wrong)?;
+        return Ok((id, Some(version)));
+    }
+    Ok((id(text)?, None))
+}
+
+fn wrong(invalid: Invalid) -> Failure {
+    Failure::new(Exit::Usage, invalid.to_string())
+        .hint("`guild kernel list` shows what is installed")
+}
+
+/// Says which version is loaded now, and which was before.
+pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
+    let Selected {
+        id,
+        previous,
+        enabled,
+        generation,
+        changed,
+    } = selected;
+    output.say(match (previous, enabled, changed) {
+        (_, Some(version), false) => format!("{id} {version} is enabled already"),
+        (_, None, false) => format!("{id} is disabled already"),
+        (Some(previous), Some(version), true) => format!("{id} goes from {previous} to {version}"),
+        (None, Some(version), true) => format!("{id} {version} is enabled"),
+        (Some(previous), None, true) => format!("{id} {previous} is disabled"),
+        (None, None, true) => format!("{id} is disabled"),
+    });
+    output.data(match enabled {
+        Some(version) => format!("{id} {version}"),
+        None => format!("{id} -"),
+    })?;
+    output.object(json!({
+        "id": id,
+        "previous": previous,
+        "enabled": enabled,
+        "generation": generation,
+        "changed": changed,
+    }))
+}

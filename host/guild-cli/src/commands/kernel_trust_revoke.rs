@@ -1,0 +1,55 @@
+//! `guild kernel trust revoke`: withdraws a trusted key.
+
+use crate::args::TrustRevokeArgs;
+use crate::data_dir::open_store;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use guild_package::store::RevokeOptions;
+use guild_package::text::Invalid;
+use guild_package::trust::Withdrawal;
+use serde_json::json;
+use std::path::Path;
+
+/// Withdraws the key and names what no longer loads.
+pub fn run(args: &TrustRevokeArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let store = open_store(data_dir)?;
+    let key = store.trust()?.find(&args.key)?;
+    let wrong = |invalid: Invalid| Failure::new(Exit::Usage, format!("--reason: {invalid}"));
+    let reason = args
+        .reason
+        .as_deref()
+        .map(str::parse)
+        .transpose()
+        .map_err(wrong)?;
+    let withdrawal = match args.compromised {
+        true => Withdrawal::Compromised {
+            since_gen: args.since_gen.unwrap_or(0),
+        },
+        false => Withdrawal::Superseded,
+    };
+    let options = RevokeOptions {
+        withdrawal,
+        reason,
+        dry_run: args.dry_run,
+    };
+    let revoked = store.trust_revoke(&key, &options)?;
+    let done = if args.dry_run { "would be" } else { "is" };
+    output.say(format!("{key} {done} withdrawn"));
+    for pin in &revoked.stopped {
+        let loads = if args.dry_run {
+            "would no longer load"
+        } else {
+            "no longer loads"
+        };
+        output.say(format!("{pin} {loads}"));
+    }
+    output.data(key.to_string())?;
+    output.object(json!({
+        "key_id": revoked.key,
+        "status": if args.compromised { "compromised" } else { "retired" },
+        "stopped": revoked.stopped,
+        "dry_run": args.dry_run,
+        "generation": revoked.generation,
+    }))
+}

@@ -1,0 +1,79 @@
+//! `guild kernel trust show`: one trusted key, for comparing it with what its holder shows.
+
+use crate::args::TrustShowArgs;
+use crate::data_dir::existing_store;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use guild_package::trust::{KeyStatus, TrustedKey};
+use serde_json::json;
+use std::path::Path;
+
+/// Digits of a fingerprint that stand together.
+const GROUP: usize = 4;
+
+/// Shows the key, its fingerprint in groups and in words, its scopes and the packages that stand on it.
+pub fn run(args: &TrustShowArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let Some(store) = existing_store(data_dir)? else {
+        return Err(Failure::new(Exit::NotFound, "no key is trusted")
+            .hint("`guild kernel trust add` adds one"));
+    };
+    let trust = store.trust()?;
+    let id = trust.find(&args.key)?;
+    let key = trust.key(&id).expect("a key that was found");
+    let stands_on = |row: &guild_package::ListedPackage| {
+        let signers = row.package.as_ref().map(|package| package.signers());
+        signers.is_ok_and(|signers| signers.iter().any(|signer| signer.key == id))
+    };
+    let packages = store.list()?;
+    let packages: Vec<String> = packages
+        .iter()
+        .filter(|row| stands_on(row))
+        .map(|row| format!("{}@{}", row.id, row.version))
+        .collect();
+    lines(key, &packages)
+        .into_iter()
+        .try_for_each(|line| output.data(line))?;
+    let mut answer = json!({ "key": key, "words": id.words(), "packages": packages });
+    answer["key"]["id"] = json!(id);
+    output.object(answer)
+}
+
+fn lines(key: &TrustedKey, packages: &[String]) -> Vec<String> {
+    let id = key.id.to_string();
+    let digits = id.trim_start_matches("gk1-").as_bytes();
+    let groups: Vec<_> = digits.chunks(GROUP).map(String::from_utf8_lossy).collect();
+    let test = if key.test_identity {
+        ", a test identity"
+    } else {
+        ""
+    };
+    let mut lines = vec![
+        format!("{}, held by {}{test}", key.label, key.operator),
+        format!("id      {id}"),
+        format!("digits  {}", groups.join(" ")),
+        format!("words   {}", key.id.words()),
+        format!("status  {}", status(key)),
+    ];
+    for scope in &key.scopes {
+        let rights: Vec<_> = scope.rights.iter().map(ToString::to_string).collect();
+        let targets: Vec<_> = scope.targets.iter().map(ToString::to_string).collect();
+        lines.push(format!(
+            "scope   {}: {} for {}",
+            scope.prefix,
+            rights.join(", "),
+            targets.join(", ")
+        ));
+    }
+    lines.extend(packages.iter().map(|package| format!("package {package}")));
+    lines
+}
+
+fn status(key: &TrustedKey) -> String {
+    let since = key.since_gen;
+    match key.status {
+        KeyStatus::Active => format!("active since generation {since}"),
+        KeyStatus::Retired => format!("retired in generation {since}"),
+        KeyStatus::Compromised => format!("compromised; believed up to generation {since}"),
+    }
+}

@@ -1,0 +1,228 @@
+//! The chain of generations read backwards: what changed the store, and whether the chain is whole.
+
+use crate::digest::Digest;
+use crate::error::Result;
+use crate::name::{PackageId, PackageVersion, Word};
+use crate::store::Store;
+use crate::store::generation::{Generation, Pin};
+use crate::store::path::StorePath;
+use crate::store::state::{Head, Root, State};
+
+/// One generation, as the difference from the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// The generation.
+    pub n: u64,
+    /// Digest of its file.
+    pub sha256: Digest,
+    /// The command that made it.
+    pub op: Word,
+    /// The newest time any command had seen, in seconds since 1970-01-01 UTC.
+    pub time_seen: u64,
+    /// Versions that were installed, ascending.
+    pub installed: Vec<Pin>,
+    /// Versions that were removed, ascending.
+    pub removed: Vec<Pin>,
+    /// Packages of which another version was enabled than before, ascending.
+    pub selected: Vec<Selection>,
+    /// The trust file that was put in force, if it is another one.
+    pub trust: Option<u64>,
+}
+
+/// A package's enabled version, before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selection {
+    /// The package.
+    pub id: PackageId,
+    /// Before.
+    pub before: Option<PackageVersion>,
+    /// After.
+    pub after: Option<PackageVersion>,
+}
+
+/// A chain that was walked from `HEAD` to its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WholeChain {
+    /// Generations, the one in force and number 0 included.
+    pub generations: u64,
+    /// Trust files, number 0 included.
+    pub trust_files: u64,
+}
+
+impl Store {
+    /// What changed the store, newest first, at most `count` entries. Every generation on the way has the digest by
+    /// which its successor names it.
+    ///
+    /// # Errors
+    /// [`crate::Error::StoreCorrupt`] or [`crate::Error::Io`].
+    pub fn log(&self, count: usize) -> Result<Vec<LogEntry>> {
+        let state = self.root.state()?;
+        let mut chain = Chain::from(&self.root, &state);
+        let mut entries = Vec::new();
+        let mut newer = chain.next().transpose()?;
+        while let Some((head, generation)) = newer {
+            if entries.len() == count {
+                break;
+            }
+            let older = chain.next().transpose()?;
+            let before = older.as_ref().map(|(_, generation)| generation);
+            entries.push(entry(head, &generation, before));
+            newer = older;
+        }
+        Ok(entries)
+    }
+
+    /// Walks the whole chain: every generation and every trust file has the digest by which it is named, numbers have
+    /// no gaps, and what may never shrink never did.
+    ///
+    /// # Errors
+    /// [`crate::Error::StoreCorrupt`] naming the file that doesn't fit, or [`crate::Error::Io`].
+    pub fn verify_chain(&self) -> Result<WholeChain> {
+        let state = self.root.state()?;
+        let mut newer: Option<Generation> = None;
+        for link in Chain::from(&self.root, &state) {
+            let (head, generation) = link?;
+            self.root.trust(&generation)?;
+            if let Some(newer) = &newer {
+                check_succession(&generation, newer).map_err(|broken| {
+                    let path = StorePath::generation(head.n, head.sha256);
+                    self.root.corrupt(&path, broken)
+                })?;
+            }
+            newer = Some(generation);
+        }
+        Ok(WholeChain {
+            generations: state.head.n + 1,
+            trust_files: self.root.verify_trust_chain(&state)? + 1,
+        })
+    }
+
+    /// The package whose enabled version changed last.
+    pub(super) fn last_selected(&self, state: &State) -> Result<Option<PackageId>> {
+        let mut newer = state.generation.clone();
+        for link in Chain::from(&self.root, state).skip(1) {
+            let (_, older) = link?;
+            if let Some(selection) = selected(&newer, Some(&older)).into_iter().next() {
+                return Ok(Some(selection.id));
+            }
+            newer = older;
+        }
+        Ok(None)
+    }
+}
+
+/// Generations from the one in force to number 0; ends with the first error.
+pub(super) struct Chain<'a> {
+    root: &'a Root,
+    next: Option<Head>,
+}
+
+impl<'a> Chain<'a> {
+    pub fn from(root: &'a Root, state: &State) -> Self {
+        Self {
+            root,
+            next: Some(state.head),
+        }
+    }
+}
+
+impl Iterator for Chain<'_> {
+    type Item = Result<(Head, Generation)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let head = self.next.take()?;
+        let generation = self.root.generation(head);
+        if let Ok(generation) = &generation {
+            self.next = head.n.checked_sub(1).map(|n| Head {
+                n,
+                sha256: generation.prev,
+            });
+        }
+        Some(generation.map(|generation| (head, generation)))
+    }
+}
+
+/// What never shrinks: pins, floors, time, and the number of the trust file.
+fn check_succession(older: &Generation, newer: &Generation) -> Result<(), &'static str> {
+    let ensure = |holds: bool, broken: &'static str| if holds { Ok(()) } else { Err(broken) };
+    let mut pins = older.pins.iter();
+    ensure(
+        pins.all(|(pin, manifest)| newer.pins.get(pin) == Some(manifest)),
+        "its successor lacks one of its pins",
+    )?;
+    let mut floors = older.floors.iter();
+    ensure(
+        floors.all(|(id, floor)| newer.floors.get(id).is_some_and(|newer| newer >= floor)),
+        "its successor has a lower floor",
+    )?;
+    ensure(
+        newer.time_seen >= older.time_seen,
+        "its successor has seen an earlier time",
+    )?;
+    ensure(
+        newer.trust.n >= older.trust.n,
+        "its successor names an older trust file",
+    )
+}
+
+fn entry(head: Head, generation: &Generation, before: Option<&Generation>) -> LogEntry {
+    LogEntry {
+        n: head.n,
+        sha256: head.sha256,
+        op: generation.op.clone(),
+        time_seen: generation.time_seen,
+        installed: only_in(generation, before),
+        removed: before.map_or_else(Vec::new, |before| only_in(before, Some(generation))),
+        selected: selected(generation, before),
+        trust: Some(generation.trust.n).filter(|n| before.is_none_or(|it| it.trust.n != *n)),
+    }
+}
+
+/// The versions that are installed in `one` and not in `other`.
+fn only_in(one: &Generation, other: Option<&Generation>) -> Vec<Pin> {
+    let versions = one.packages.iter().flat_map(|(id, package)| {
+        let versions = package.versions.keys();
+        versions.map(move |version| (id, version))
+    });
+    let missing = versions
+        .filter(|(id, version)| other.is_none_or(|other| other.version(id, version).is_none()));
+    let pins = missing.map(|(id, version)| Pin {
+        id: id.clone(),
+        version: version.clone(),
+    });
+    pins.collect()
+}
+
+fn selected(after: &Generation, before: Option<&Generation>) -> Vec<Selection> {
+    let enabled = |generation: &Generation, id: &PackageId| {
+        let enabled = generation.enabled(id);
+        enabled.map(|(version, _)| version.clone())
+    };
+    let mut ids: Vec<&PackageId> = after.packages.keys().collect();
+    ids.extend(before.into_iter().flat_map(|before| before.packages.keys()));
+    ids.sort();
+    ids.dedup();
+    let selections = ids.into_iter().map(|id| Selection {
+        id: id.clone(),
+        before: before.and_then(|before| enabled(before, id)),
+        after: enabled(after, id),
+    });
+    selections
+        .filter(|selection| selection.before != selection.after)
+        .collect()
+}
+
+impl Root {
+    /// Walks the trust files from the one in force to number 0. The number of the one in force.
+    fn verify_trust_chain(&self, state: &State) -> Result<u64> {
+        let mut reference = state.generation.trust;
+        loop {
+            let trust = self.trust_file(reference)?;
+            let Some(n) = reference.n.checked_sub(1) else {
+                return Ok(state.generation.trust.n);
+            };
+            reference.n = n;
+            reference.sha256 = trust.body().prev;
+        }
+    }
+}

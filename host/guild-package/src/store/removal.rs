@@ -1,0 +1,234 @@
+//! Taking versions away: `remove` forgets them in the state, `gc` deletes the files that nothing names any more. What
+//! the store remembers against old or changed releases stays: pins, floors and publishers.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::digest::Digest;
+use crate::error::{Error, Result};
+use crate::limits::MANIFEST_MAX_BYTES;
+use crate::manifest::Manifest;
+use crate::name::{PackageId, PackageVersion};
+use crate::store::Store;
+use crate::store::generation::Generation;
+use crate::store::lease::Held;
+use crate::store::path::{Area, StorePath};
+use crate::store::selection::{deselect, not_installed};
+use crate::store::state::Root;
+use crate::store::transaction::Transaction;
+use crate::verify::system_time_s;
+
+/// What `remove` did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// The package.
+    pub id: PackageId,
+    /// The versions that are gone, ascending.
+    pub versions: Vec<PackageVersion>,
+    /// The one of them that was enabled.
+    pub disabled: Option<PackageVersion>,
+    /// Whether no version of the package is left.
+    pub was_last: bool,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+/// What `gc` did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// Files that were deleted.
+    pub files: usize,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Versions that nothing names but a session still has; their files stay.
+    pub in_use: usize,
+}
+
+#[derive(Serialize)]
+struct Arguments<'a> {
+    id: &'a PackageId,
+    versions: &'a [PackageVersion],
+}
+
+impl Store {
+    /// Removes one version of a package, or all. Their files stay until [`Self::collect_garbage`].
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::StillNeeded`], [`Error::SessionsActive`]; [`Error::StoreLocked`],
+    /// [`Error::StoreCorrupt`] and [`Error::Io`].
+    pub fn remove(&self, id: &PackageId, version: Option<&PackageVersion>) -> Result<Removed> {
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let package = state.generation.packages.get(id);
+        let package = package.ok_or_else(|| not_installed(id, version))?;
+        let versions: Vec<PackageVersion> = match version {
+            Some(version) if package.versions.contains_key(version) => vec![version.clone()],
+            Some(version) => return Err(not_installed(id, Some(version))),
+            None => package.versions.keys().cloned().collect(),
+        };
+        let disabled = package.enabled.clone();
+        let disabled = disabled.filter(|enabled| versions.contains(enabled));
+        if disabled.is_some() {
+            self.check_not_needed(state, id)?;
+        }
+        // Held until the commit, so that no session begins with a version that goes.
+        let manifests = versions
+            .iter()
+            .map(|version| (version, package.versions[version].manifest));
+        let _held = Held::take_all(&self.root, id, manifests)?;
+        let arguments = Arguments {
+            id,
+            versions: &versions,
+        };
+        let now_s = system_time_s();
+        let mut next =
+            state
+                .generation
+                .successor(state.head.sha256, "remove", &arguments, now_s)?;
+        let was_last = forget(&mut next, id, &versions);
+        if disabled.is_some() {
+            deselect(&mut next, id);
+            self.hand_over(state, &mut next);
+        }
+        Ok(Removed {
+            id: id.clone(),
+            versions,
+            disabled,
+            was_last,
+            generation: transaction.commit(&next)?.n,
+        })
+    }
+
+    /// Deletes what the state in force doesn't name: artifacts, manifests and envelopes of versions that were removed
+    /// and of changes that never committed. What a session has stays. Generations and trust files stay too: they are
+    /// the journal.
+    ///
+    /// # Errors
+    /// [`Error::StoreLocked`]; [`Error::StoreCorrupt`] where a manifest that is in force can't be read, since then
+    /// nobody knows what it names; [`Error::Io`].
+    pub fn collect_garbage(&self) -> Result<Collected> {
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let mut named = Named::by(&self.root, &transaction.state().generation)?;
+        let mut collected = Collected::default();
+        // Held until all is deleted, so that no session gets a version whose files go.
+        let mut held = Vec::new();
+        for digest in stored(&self.root, Area::Meta)? {
+            let Some(manifest) = unnamed_manifest(&self.root, &named, digest) else {
+                continue;
+            };
+            match Held::take(&self.root, &manifest.id, &manifest.version, digest) {
+                Ok(lock) => held.push(lock),
+                Err(Error::SessionsActive { .. }) => {
+                    collected.in_use += 1;
+                    named.meta.insert(digest);
+                    named.add_artifacts(&manifest);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        for (area, named) in [(Area::Objects, &named.objects), (Area::Meta, &named.meta)] {
+            for digest in stored(&self.root, area)? {
+                if !named.contains(&digest) {
+                    collected.bytes += delete(&self.root, area, digest)?;
+                    collected.files += 1;
+                }
+            }
+        }
+        Ok(collected)
+    }
+}
+
+/// Takes versions out of the state. Whether none is left.
+fn forget(generation: &mut Generation, id: &PackageId, versions: &[PackageVersion]) -> bool {
+    let Some(package) = generation.packages.get_mut(id) else {
+        return true;
+    };
+    package
+        .versions
+        .retain(|version, _| !versions.contains(version));
+    package
+        .history
+        .retain(|version| !versions.contains(version));
+    if package
+        .enabled
+        .as_ref()
+        .is_some_and(|enabled| versions.contains(enabled))
+    {
+        package.enabled = None;
+    }
+    let active = &mut generation.active;
+    active.retain(|_, active| active.id != *id || !versions.contains(&active.version));
+    let was_last = package.versions.is_empty();
+    if was_last {
+        generation.packages.remove(id);
+    }
+    was_last
+}
+
+/// What a generation names in the store.
+struct Named {
+    objects: BTreeSet<Digest>,
+    meta: BTreeSet<Digest>,
+}
+
+impl Named {
+    fn by(root: &Root, generation: &Generation) -> Result<Self> {
+        let mut named = Self {
+            objects: BTreeSet::new(),
+            meta: BTreeSet::new(),
+        };
+        let packages = generation.packages.values();
+        for version in packages.flat_map(|package| package.versions.values()) {
+            named.meta.extend([version.manifest, version.envelope]);
+            let bytes = root.meta(version.manifest, MANIFEST_MAX_BYTES)?;
+            named.add_artifacts(&Manifest::decode(&bytes)?);
+        }
+        Ok(named)
+    }
+
+    fn add_artifacts(&mut self, manifest: &Manifest) {
+        let digests = manifest.artifacts.iter().map(|artifact| artifact.sha256);
+        self.objects.extend(digests);
+    }
+}
+
+/// The manifest with this digest, if it is one and nothing names it.
+fn unnamed_manifest(root: &Root, named: &Named, digest: Digest) -> Option<Manifest> {
+    if named.meta.contains(&digest) {
+        return None;
+    }
+    let bytes = root.meta(digest, MANIFEST_MAX_BYTES).ok()?;
+    Manifest::decode(&bytes).ok()
+}
+
+/// The digests under which an area has files. A name that is no digest isn't the store's, and is left alone.
+fn stored(root: &Root, area: Area) -> Result<Vec<Digest>> {
+    let directory = area.directory();
+    let list = |path: &StorePath| root.fs.list(path).map_err(root.io("list", path));
+    let mut digests = Vec::new();
+    for (first, is_directory) in list(&directory)? {
+        if !is_directory {
+            continue;
+        }
+        let names = list(&directory.listed(&first))?;
+        let full = names.iter().map(|(rest, _)| format!("{first}{rest}"));
+        digests.extend(full.filter_map(|hex| hex.parse::<Digest>().ok()));
+    }
+    Ok(digests)
+}
+
+/// Deletes a file, durably. Its bytes.
+fn delete(root: &Root, area: Area, digest: Digest) -> Result<u64> {
+    let path = StorePath::content(area, digest);
+    let file = root.fs.open(&path).map_err(root.io("open", &path))?;
+    let bytes = file.metadata().map_err(root.io("read", &path))?.len();
+    root.fs
+        .remove_file(&path)
+        .map_err(root.io("remove", &path))?; // B9
+    let directory = StorePath::fan_out(area, digest);
+    root.fs
+        .sync_dir(&directory)
+        .map_err(root.io("sync", &directory))?;
+    Ok(bytes)
+}

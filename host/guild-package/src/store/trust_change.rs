@@ -1,0 +1,223 @@
+//! Changes of what the store believes: keys that are trusted, keys that are withdrawn, epochs below which nothing is
+//! accepted. Each commits as an install does.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::key::{KeyId, KeyRecord};
+use crate::name::PackageId;
+use crate::store::Store;
+use crate::store::generation::Pin;
+use crate::store::installed::InstalledPackage;
+use crate::store::selection::not_installed;
+use crate::store::state::State;
+use crate::store::transaction::Transaction;
+use crate::text::PlainText;
+use crate::trust::{Grant, TrustStore, Withdrawal};
+use crate::verify::{History as _, system_time_s};
+
+/// What `trust add` did.
+#[derive(Clone, Debug)]
+pub struct TrustAdded {
+    /// The key.
+    pub key: KeyId,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+#[derive(Serialize)]
+struct TrustAddArguments {
+    key: KeyId,
+    trust_sha256: crate::Digest,
+}
+
+/// What `trust revoke` is asked for.
+#[derive(Clone, Debug)]
+pub struct RevokeOptions {
+    /// Why, and so how far.
+    pub withdrawal: Withdrawal,
+    /// For people.
+    pub reason: Option<PlainText>,
+    /// Say what would change, and change nothing.
+    pub dry_run: bool,
+}
+
+/// What `trust revoke` did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revoked {
+    /// The key.
+    pub key: KeyId,
+    /// Installed versions that no longer load, ascending.
+    pub stopped: Vec<Pin>,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+/// What raising a floor did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FloorRaised {
+    /// The package.
+    pub id: PackageId,
+    /// The floor before.
+    pub previous: u64,
+    /// The floor now.
+    pub floor: u64,
+    /// Installed versions below it, ascending: they can't be enabled any more.
+    pub below: Vec<Pin>,
+    /// Which of them is enabled all the same; sessions go on loading it until another one is enabled.
+    pub enabled_below: Option<Pin>,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+#[derive(Serialize)]
+struct RevokeArguments {
+    key: KeyId,
+    trust_sha256: crate::Digest,
+}
+
+#[derive(Serialize)]
+struct FloorArguments<'a> {
+    id: &'a PackageId,
+    epoch: u64,
+}
+
+impl Store {
+    /// Trusts the key of `record` for the scopes of `grant`.
+    ///
+    /// # Errors
+    /// As [`TrustStore::with_key`], and the errors of a commit.
+    pub fn trust_add(&self, record: &KeyRecord, grant: &Grant) -> Result<TrustAdded> {
+        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let trust = state.trust.with_key(record, grant, state.head.n + 1)?;
+        let arguments = TrustAddArguments {
+            key: record.id,
+            trust_sha256: trust.digest(),
+        };
+        let now_s = system_time_s();
+        let mut next =
+            state
+                .generation
+                .successor(state.head.sha256, "trust-add", &arguments, now_s)?;
+        next.trust = transaction.put_trust(&trust)?;
+        let head = transaction.commit(&next)?;
+        Ok(TrustAdded {
+            key: record.id,
+            generation: head.n,
+        })
+    }
+
+    /// Withdraws a trusted key.
+    ///
+    /// # Errors
+    /// As [`TrustStore::without_key`], and the errors of a commit.
+    pub fn trust_revoke(&self, key: &KeyId, options: &RevokeOptions) -> Result<Revoked> {
+        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let generation = state.head.n + 1;
+        let reason = options.reason.clone();
+        let trust = state
+            .trust
+            .without_key(key, options.withdrawal, reason, generation)?;
+        let mut revoked = Revoked {
+            key: *key,
+            stopped: self.stopped_by(state, &trust),
+            generation: state.head.n,
+        };
+        if options.dry_run {
+            return Ok(revoked);
+        }
+        let arguments = RevokeArguments {
+            key: *key,
+            trust_sha256: trust.digest(),
+        };
+        let now_s = system_time_s();
+        let mut next =
+            state
+                .generation
+                .successor(state.head.sha256, "trust-revoke", &arguments, now_s)?;
+        next.trust = transaction.put_trust(&trust)?;
+        revoked.generation = transaction.commit(&next)?.n;
+        Ok(revoked)
+    }
+
+    /// Raises the lowest security epoch of a package that is accepted. It never falls again.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an epoch that isn't above the floor; the errors of a commit. A package that was never
+    /// installed may have a floor: it counts for the first install.
+    pub fn raise_floor(&self, id: &PackageId, epoch: u64) -> Result<FloorRaised> {
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let previous = state.generation.floor(id);
+        if epoch <= previous {
+            let what = format!("the floor of {id} is {previous} already");
+            return Err(Error::usage(
+                what,
+                "A floor only rises; give a larger epoch",
+            ));
+        }
+        let arguments = FloorArguments { id, epoch };
+        let now_s = system_time_s();
+        let mut next = state
+            .generation
+            .successor(state.head.sha256, "floor", &arguments, now_s)?;
+        next.floors.insert(id.clone(), epoch);
+        let below = self.below(state, id, epoch);
+        let enabled = state.generation.enabled(id).map(|(version, _)| version);
+        let enabled_below = below.iter().find(|pin| Some(&pin.version) == enabled);
+        Ok(FloorRaised {
+            id: id.clone(),
+            previous,
+            floor: epoch,
+            enabled_below: enabled_below.cloned(),
+            below,
+            generation: transaction.commit(&next)?.n,
+        })
+    }
+
+    /// The installed versions that load under the trust in force and wouldn't under `trust`.
+    fn stopped_by(&self, state: &State, trust: &TrustStore) -> Vec<Pin> {
+        let after = State {
+            trust: trust.clone(),
+            ..state.clone()
+        };
+        let loads = |state: &State, pin: &Pin| self.open_version(state, pin).is_ok();
+        let mut pins = installed(state);
+        pins.retain(|pin| loads(state, pin) && !loads(&after, pin));
+        pins
+    }
+
+    /// The installed versions of a package whose epoch is below `epoch`.
+    fn below(&self, state: &State, id: &PackageId, epoch: u64) -> Vec<Pin> {
+        let is_below = |pin: &Pin| {
+            let package = self.open_version(state, pin);
+            package.is_ok_and(|package| package.manifest().security_epoch < epoch)
+        };
+        let mut pins = installed(state);
+        pins.retain(|pin| pin.id == *id && is_below(pin));
+        pins
+    }
+
+    fn open_version(&self, state: &State, pin: &Pin) -> Result<InstalledPackage> {
+        let Pin { id, version } = pin;
+        match state.generation.version(id, version) {
+            Some(installed) => InstalledPackage::open(&self.root, state, id, version, installed),
+            None => Err(not_installed(id, Some(version))),
+        }
+    }
+}
+
+/// Every installed version, ascending.
+fn installed(state: &State) -> Vec<Pin> {
+    let packages = state.generation.packages.iter();
+    let versions = packages.flat_map(|(id, package)| {
+        let versions = package.versions.keys();
+        versions.map(move |version| Pin {
+            id: id.clone(),
+            version: version.clone(),
+        })
+    });
+    versions.collect()
+}
