@@ -33,6 +33,14 @@ pub fn existing_store(data_dir: Option<&Path>) -> Outcome<Option<Store>> {
     Ok(Some(Store::open(&path, options)?))
 }
 
+/// Opens the package store that a command works on.
+pub fn required_store(data_dir: Option<&Path>) -> Outcome<Store> {
+    existing_store(data_dir)?.ok_or_else(|| {
+        Failure::new(Exit::NotFound, "there is no package store yet")
+            .hint("`guild kernel install` makes one")
+    })
+}
+
 /// The store's path: below the folder given, else `XDG_DATA_HOME/guild`, else
 /// `~/.local/share/guild`.
 pub fn store_path(data_dir: Option<&Path>) -> Outcome<PathBuf> {

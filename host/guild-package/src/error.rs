@@ -299,7 +299,7 @@ pub enum Error {
         host_max: AbiVersion,
     },
     /// A dependency is not enabled.
-    #[error("{id} needs {dependency} {requirement}{}. Install it first with `guild kernel install`", found.as_ref().map(|version| format!(", enabled is {version}")).unwrap_or_default())]
+    #[error("{id} needs {dependency} {requirement}{}. Install it with `guild kernel install`, or enable it with `guild kernel enable`", found.as_ref().map(|version| format!(", enabled is {version}")).unwrap_or_default())]
     DependencyMissing {
         /// The package.
         id: PackageId,
@@ -311,15 +311,19 @@ pub enum Error {
         found: Option<PackageVersion>,
     },
     /// Another package depends on this one.
-    #[error("{by} needs {id}. Disable {by} first")]
+    #[error("{by} needs {id} {requirement}, and {}. Disable {by} first", .becomes.as_ref().map_or_else(|| "none would be enabled".to_owned(), |version| format!("{version} isn't that")))]
     StillNeeded {
         /// The package.
         id: PackageId,
         /// An enabled package that depends on it.
         by: PackageId,
+        /// Which versions and epoch would do.
+        requirement: String,
+        /// The version that would be enabled, if any.
+        becomes: Option<PackageVersion>,
     },
     /// Somebody works with the package.
-    #[error("{id} {version} is in use: {}. {next}", list(.sessions))]
+    #[error("{id} {version} is in use: {}. {next}", if .sessions.is_empty() { "a session that left no note".to_owned() } else { list(.sessions) })]
     SessionsActive {
         /// The package.
         id: PackageId,

@@ -46,9 +46,13 @@ pub fn decode_canonical<T: DeserializeOwned + Serialize>(what: &str, bytes: &[u8
 /// The canonical encoding: fields in declaration order, map keys ascending, no whitespace.
 ///
 /// # Errors
-/// [`Error::Malformed`] if the value has no JSON form.
+/// [`Error::Malformed`] if the value has no JSON form, or one that [`decode`] would refuse: what can't be read again
+/// must never be written.
 pub fn encode<T: Serialize>(what: &str, value: &T) -> Result<Vec<u8>> {
-    serde_json::to_vec(value).map_err(|error| Error::malformed(what, error.to_string()))
+    let bytes = serde_json::to_vec(value);
+    let bytes = bytes.map_err(|error| Error::malformed(what, error.to_string()))?;
+    parse(what, &bytes)?;
+    Ok(bytes)
 }
 
 /// Reads `bytes` as a tree under the strict rules.

@@ -56,6 +56,8 @@ const CASES: &[&str] = &[
     "config show",
     "doctor",
     "man {folder}/man",
+    "kernel outdated {folder}",
+    "kernel fsck",
     "kernel floor",
     "kernel floor org.guild.runners.qwen 2",
     "kernel trust show {key}",
@@ -259,6 +261,26 @@ fn a_doctors_report_of_a_failure_follows_its_schema() {
         (&false.into(), &"STORE_CORRUPT".into())
     );
     report(&faults(&validator("doctor"), "doctor", &answer));
+}
+
+/// So is what `fsck` says of a damaged store, and every fault is in it.
+#[test]
+fn an_fsck_of_a_damaged_store_follows_its_schema() {
+    let site = Site::with(&[QWEN]);
+    let objects = site.guild.data_dir().join("kernels/objects/sha256");
+    for folder in std::fs::read_dir(objects).unwrap() {
+        for object in std::fs::read_dir(folder.unwrap().path()).unwrap() {
+            std::fs::remove_file(object.unwrap().path()).unwrap();
+        }
+    }
+    let output = run(&site, "", "kernel fsck");
+    let answer = answer("kernel fsck", &output);
+    assert_eq!(output.status.code(), Some(Exit::StoreCorrupt as i32));
+    assert_eq!(
+        answer["faults"].as_array().unwrap().len() as u64,
+        answer["files"]
+    );
+    report(&faults(&validator("kernel fsck"), "kernel fsck", &answer));
 }
 
 #[test]

@@ -111,6 +111,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "kernel trust add",
         &["guild kernel trust add author.json --scope org.example"],
     ),
+    ("kernel outdated", &["guild kernel outdated Downloads"]),
     (
         "kernel trust show",
         &["guild kernel trust show gk1-0123456789ab"],

@@ -27,6 +27,10 @@ pub enum KernelCommand {
     Remove(InstalledArgs),
     /// Delete files that no installed version needs.
     Gc,
+    /// List the bundles of a folder that are newer than what is installed.
+    Outdated(OutdatedArgs),
+    /// Read the whole store and name what is damaged.
+    Fsck,
     /// List or raise the lowest security epochs that are accepted.
     Floor(FloorArgs),
     /// List what changed the store, newest first.
@@ -140,7 +144,7 @@ pub struct DisableArgs {
     #[arg(value_name = "ID")]
     pub id: String,
     /// Disable it at once and wait so long for sessions that use it.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(..=31_536_000))]
     pub drain: Option<u64>,
 }
 
@@ -156,7 +160,7 @@ pub struct RollbackArgs {
     /// Let installs enable no version up to the one that is left.
     #[arg(long)]
     pub pin: bool,
-    /// List what can be gone back to, and change nothing.
+    /// List the versions and whether each could be enabled now, and change nothing.
     #[arg(long, conflicts_with_all = ["to", "pin"])]
     pub list: bool,
 }
@@ -172,6 +176,14 @@ pub struct LogArgs {
     pub count: Option<usize>,
 }
 
+/// `guild kernel outdated`.
+#[derive(Args, Debug)]
+pub struct OutdatedArgs {
+    /// Folder with bundles.
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+}
+
 /// `guild kernel floor`.
 #[derive(Args, Debug)]
 pub struct FloorArgs {
@@ -179,7 +191,7 @@ pub struct FloorArgs {
     #[arg(value_name = "ID")]
     pub id: Option<String>,
     /// Lowest security epoch from now on; it never falls.
-    #[arg(value_name = "EPOCH", requires = "id")]
+    #[arg(value_name = "EPOCH", requires = "id", value_parser = clap::value_parser!(u64).range(..=guild_package::limits::JSON_MAX_INTEGER))]
     pub epoch: Option<u64>,
 }
 

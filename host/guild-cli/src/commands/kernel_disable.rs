@@ -2,15 +2,15 @@
 
 use crate::args::DisableArgs;
 use crate::commands::kernel_selection::{id, say};
-use crate::data_dir::open_store;
+use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
 use std::path::Path;
 use std::time::Duration;
 
-/// Disables and says what serves in its place.
+/// Disables and says what was enabled.
 pub fn run(args: &DisableArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let drain = args.drain.map(Duration::from_secs);
-    let selected = open_store(data_dir)?.disable(&id(&args.id)?, drain)?;
+    let selected = required_store(data_dir)?.disable(&id(&args.id)?, drain)?;
     say(&selected, output)
 }

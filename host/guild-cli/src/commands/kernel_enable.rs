@@ -2,7 +2,7 @@
 
 use crate::args::InstalledArgs;
 use crate::commands::kernel_selection::{package, say};
-use crate::data_dir::open_store;
+use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
 use std::path::Path;
@@ -10,6 +10,6 @@ use std::path::Path;
 /// Enables and says what changed.
 pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let (id, version) = package(&args.package)?;
-    let selected = open_store(data_dir)?.enable(&id, version.as_ref())?;
+    let selected = required_store(data_dir)?.enable(&id, version.as_ref())?;
     say(&selected, output)
 }

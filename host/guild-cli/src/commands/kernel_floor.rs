@@ -29,8 +29,12 @@ fn list(wanted: Option<&str>, data_dir: Option<&Path>, output: Output) -> Outcom
             rows.push(json!({ "id": id, "floor": floor }));
         }
     }
-    if rows.is_empty() {
-        output.say("No floor was raised: every security epoch is accepted.");
+    match (&wanted, rows.is_empty()) {
+        (Some(id), true) => output.say(format!(
+            "{id} has no floor: every security epoch is accepted."
+        )),
+        (None, true) => output.say("No floor was raised: every security epoch is accepted."),
+        _ => {}
     }
     output.object(json!({ "floors": rows, "raised": null }))
 }

@@ -36,6 +36,11 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         (_, None) => output.say("It isn't enabled; `guild kernel enable` does that."),
         _ => {}
     }
+    if let Some(held) = installed.held.as_ref().filter(|_| !is_enabled) {
+        output.say(format!(
+            "A rollback was pinned: no install enables a version up to {held}."
+        ));
+    }
     if installed.files_restored > 0 {
         let files = installed.files_restored;
         output.say(format!(
@@ -52,6 +57,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "files_restored": installed.files_restored,
         "previous": installed.previous,
         "enabled": installed.enabled,
+        "held": installed.held,
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
     }))
 }

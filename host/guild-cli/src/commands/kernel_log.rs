@@ -24,7 +24,7 @@ pub fn run(args: &LogArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
 }
 
 /// Prints one line a generation.
-pub fn print(entries: &[LogEntry], whole: Option<&WholeChain>, output: Output) -> Outcome<()> {
+fn print(entries: &[LogEntry], whole: Option<&WholeChain>, output: Output) -> Outcome<()> {
     for entry in entries {
         let mut facts: Vec<String> = entry
             .installed
@@ -33,6 +33,18 @@ pub fn print(entries: &[LogEntry], whole: Option<&WholeChain>, output: Output) -
             .collect();
         facts.extend(entry.removed.iter().map(|pin| format!("-{pin}")));
         facts.extend(entry.selected.iter().map(selection));
+        facts.extend(
+            entry
+                .floors
+                .iter()
+                .map(|(id, floor)| format!("{id}: floor {floor}")),
+        );
+        facts.extend(
+            entry
+                .held
+                .iter()
+                .map(|(id, held)| format!("{id}: held {held}")),
+        );
         facts.extend(entry.trust.iter().map(|n| format!("trust {n}")));
         let time = Time(entry.time_seen);
         output.data(format!(
@@ -78,6 +90,8 @@ fn row(entry: &LogEntry) -> Value {
         "installed": entry.installed,
         "removed": entry.removed,
         "selected": selected.collect::<Vec<_>>(),
+        "floors": entry.floors.iter().map(|(id, floor)| json!({ "id": id, "floor": floor })).collect::<Vec<_>>(),
+        "held": entry.held.iter().map(|(id, held)| json!({ "id": id, "version": held })).collect::<Vec<_>>(),
         "trust": entry.trust,
     })
 }

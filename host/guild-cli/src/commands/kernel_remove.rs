@@ -2,7 +2,7 @@
 
 use crate::args::InstalledArgs;
 use crate::commands::kernel_selection::package;
-use crate::data_dir::open_store;
+use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
 use serde_json::json;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// Removes and says what stays.
 pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let (id, version) = package(&args.package)?;
-    let removed = open_store(data_dir)?.remove(&id, version.as_ref())?;
+    let removed = required_store(data_dir)?.remove(&id, version.as_ref())?;
     for version in &removed.versions {
         output.say(format!("{id} {version} is removed"));
         output.data(format!("{id} {version}"))?;

@@ -1,29 +1,64 @@
 //! `guild kernel rollback`: goes back to the version that was enabled before.
 
 use crate::args::RollbackArgs;
-use crate::commands::kernel_log;
 use crate::commands::kernel_selection::{id, say};
-use crate::data_dir::open_store;
+use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
-use guild_package::store::RollbackOptions;
+use guild_package::store::{Candidate, RollbackOptions};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// Goes back, or lists where to.
 pub fn run(args: &RollbackArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let id = args.id.as_deref().map(id).transpose()?;
-    let store = open_store(data_dir)?;
+    let store = required_store(data_dir)?;
     if args.list {
-        let mut entries = store.log(usize::MAX)?;
-        entries.retain(|entry| {
-            let mut selected = entry.selected.iter();
-            selected.any(|selection| id.as_ref().is_none_or(|id| *id == selection.id))
-        });
-        return kernel_log::print(&entries, None, output);
+        return list(&store.candidates(id.as_ref())?, output);
     }
     let options = RollbackOptions {
         to_generation: args.to,
         pin: args.pin,
     };
     say(&store.rollback(id.as_ref(), options)?, output)
+}
+
+/// Prints one line a version: `*` marks the enabled one, `-` one that was enabled before, `!` one that can't be.
+fn list(candidates: &[Candidate], output: Output) -> Outcome<()> {
+    for candidate in candidates {
+        output.data(line(candidate))?;
+    }
+    if candidates.is_empty() {
+        output.say("No package is installed. `guild kernel install` installs one.");
+    }
+    let rows: Vec<Value> = candidates.iter().map(row).collect();
+    output.object(json!({ "versions": rows }))
+}
+
+fn line(candidate: &Candidate) -> String {
+    let mark = match (candidate.enabled, candidate.was_enabled) {
+        (true, _) => '*',
+        (false, true) => '-',
+        (false, false) => ' ',
+    };
+    let (fault, detail) = match &candidate.refusal {
+        None => (' ', String::new()),
+        Some(error) => ('!', format!("\t{}\t{error}", error.code().name())),
+    };
+    format!(
+        "{mark}{fault} {} {}{detail}",
+        candidate.id, candidate.version
+    )
+}
+
+fn row(candidate: &Candidate) -> Value {
+    let refusal = candidate.refusal.as_ref();
+    json!({
+        "id": candidate.id,
+        "version": candidate.version,
+        "enabled": candidate.enabled,
+        "was_enabled": candidate.was_enabled,
+        "code": refusal.map(|error| error.code().name()),
+        "message": refusal.map(ToString::to_string),
+    })
 }

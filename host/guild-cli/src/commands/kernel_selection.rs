@@ -25,7 +25,6 @@ pub fn package(text: &str) -> Outcome<(PackageId, Option<PackageVersion>)> {
 
 fn wrong(invalid: Invalid) -> Failure {
     Failure::new(Exit::Usage, invalid.to_string())
-        .hint("`guild kernel list` shows what is installed")
 }
 
 /// Says which version is loaded now, and which was before.
@@ -34,6 +33,7 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         id,
         previous,
         enabled,
+        held,
         generation,
         changed,
     } = selected;
@@ -45,6 +45,9 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         (Some(previous), None, true) => format!("{id} {previous} is disabled"),
         (None, None, true) => format!("{id} is disabled"),
     });
+    if let Some(held) = held {
+        output.say(format!("No install enables a version of it up to {held}."));
+    }
     output.data(match enabled {
         Some(version) => format!("{id} {version}"),
         None => format!("{id} -"),
@@ -53,6 +56,7 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         "id": id,
         "previous": previous,
         "enabled": enabled,
+        "held": held,
         "generation": generation,
         "changed": changed,
     }))

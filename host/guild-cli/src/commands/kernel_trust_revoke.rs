@@ -1,7 +1,7 @@
 //! `guild kernel trust revoke`: withdraws a trusted key.
 
 use crate::args::TrustRevokeArgs;
-use crate::data_dir::open_store;
+use crate::data_dir::required_store;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Withdraws the key and names what no longer loads.
 pub fn run(args: &TrustRevokeArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let store = open_store(data_dir)?;
+    let store = required_store(data_dir)?;
     let key = store.trust()?.find(&args.key)?;
     let wrong = |invalid: Invalid| Failure::new(Exit::Usage, format!("--reason: {invalid}"));
     let reason = args

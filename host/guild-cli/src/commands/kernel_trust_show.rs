@@ -1,10 +1,10 @@
 //! `guild kernel trust show`: one trusted key, for comparing it with what its holder shows.
 
 use crate::args::TrustShowArgs;
-use crate::data_dir::existing_store;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::data_dir::required_store;
+use crate::failure::Outcome;
 use crate::output::Output;
+use guild_package::store::generation::Pin;
 use guild_package::trust::{KeyStatus, TrustedKey};
 use serde_json::json;
 use std::path::Path;
@@ -14,10 +14,7 @@ const GROUP: usize = 4;
 
 /// Shows the key, its fingerprint in groups and in words, its scopes and the packages that stand on it.
 pub fn run(args: &TrustShowArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let Some(store) = existing_store(data_dir)? else {
-        return Err(Failure::new(Exit::NotFound, "no key is trusted")
-            .hint("`guild kernel trust add` adds one"));
-    };
+    let store = required_store(data_dir)?;
     let trust = store.trust()?;
     let id = trust.find(&args.key)?;
     let key = trust.key(&id).expect("a key that was found");
@@ -29,7 +26,7 @@ pub fn run(args: &TrustShowArgs, data_dir: Option<&Path>, output: Output) -> Out
     let packages: Vec<String> = packages
         .iter()
         .filter(|row| stands_on(row))
-        .map(|row| format!("{}@{}", row.id, row.version))
+        .map(|row| Pin::new(&row.id, &row.version).to_string())
         .collect();
     lines(key, &packages)
         .into_iter()

@@ -235,6 +235,25 @@ pub struct Provenance {
     pub materials: Vec<Digest>,
 }
 
+impl Dependency {
+    /// Whether this package in this version is what is needed.
+    #[must_use]
+    pub fn is_met_by(&self, manifest: &Manifest) -> bool {
+        manifest.id == self.id
+            && self.req.matches(&manifest.version)
+            && manifest.security_epoch >= self.min_epoch
+    }
+
+    /// Which versions would do, for messages.
+    #[must_use]
+    pub fn requirement(&self) -> String {
+        format!(
+            "{} with security epoch {} or higher",
+            self.req, self.min_epoch
+        )
+    }
+}
+
 impl Manifest {
     /// Reads and checks a manifest.
     ///

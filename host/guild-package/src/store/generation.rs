@@ -191,6 +191,31 @@ impl Generation {
         state.versions.get_key_value(state.enabled.as_ref()?)
     }
 
+    /// The enabled version of a package, alone.
+    #[must_use]
+    pub fn enabled_version(&self, id: &PackageId) -> Option<&PackageVersion> {
+        self.enabled(id).map(|(version, _)| version)
+    }
+
+    /// Every installed version, ascending by id and version.
+    pub fn installed(&self) -> impl Iterator<Item = (&PackageId, &PackageVersion, &VersionState)> {
+        self.packages.iter().flat_map(|(id, package)| {
+            let versions = package.versions.iter();
+            versions.map(move |(version, installed)| (id, version, installed))
+        })
+    }
+
+    /// Every enabled version, ascending by id.
+    pub fn all_enabled(
+        &self,
+    ) -> impl Iterator<Item = (&PackageId, &PackageVersion, &VersionState)> {
+        let ids = self.packages.keys();
+        ids.filter_map(|id| {
+            let (version, installed) = self.enabled(id)?;
+            Some((id, version, installed))
+        })
+    }
+
     fn check(&self) -> Result<()> {
         let ensure = |holds: bool, broken: &'static str| match holds {
             true => Ok(()),
@@ -209,10 +234,7 @@ impl Generation {
                 .is_none_or(|enabled| state.versions.contains_key(enabled));
             ensure(enabled_exists, "an enabled version is not installed")?;
             for (version, installed) in &state.versions {
-                let pin = Pin {
-                    id: id.clone(),
-                    version: version.clone(),
-                };
+                let pin = Pin::new(id, version);
                 let pinned = self.pins.get(&pin) == Some(&installed.manifest);
                 ensure(pinned, "an installed version is not the pinned one")?;
                 ensure(
@@ -222,8 +244,8 @@ impl Generation {
             }
         }
         for active in self.active.values() {
-            let installed = self.version(&active.id, &active.version).is_some();
-            ensure(installed, "an active provider is not installed")?;
+            let enabled = self.enabled_version(&active.id) == Some(&active.version);
+            ensure(enabled, "an active provider is not enabled")?;
         }
         Ok(())
     }
@@ -235,10 +257,7 @@ impl History for Generation {
     }
 
     fn pin(&self, id: &PackageId, version: &PackageVersion) -> Option<Digest> {
-        let pin = Pin {
-            id: id.clone(),
-            version: version.clone(),
-        };
+        let pin = Pin::new(id, version);
         self.pins.get(&pin).copied()
     }
 
@@ -254,6 +273,17 @@ impl History for Generation {
 fn operation(name: &str) -> Result<Word> {
     name.parse()
         .map_err(|invalid| Error::invalid(GENERATION, &invalid))
+}
+
+impl Pin {
+    /// Names a version.
+    #[must_use]
+    pub fn new(id: &PackageId, version: &PackageVersion) -> Self {
+        Self {
+            id: id.clone(),
+            version: version.clone(),
+        }
+    }
 }
 
 impl fmt::Display for Pin {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::BUNDLE_MAX_BYTES;
-use crate::manifest::{Dependency, Manifest};
+use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
@@ -16,7 +16,7 @@ use crate::store::Store;
 use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
 use crate::store::path::Area;
-use crate::store::selection::select_version;
+use crate::store::providers::select_version;
 use crate::store::state::State;
 use crate::store::transaction::{Staged, Transaction};
 use crate::verify::{Occasion, Signer, VerifiedPackage, VerifyOptions};
@@ -51,6 +51,8 @@ pub struct Installed {
     pub previous: Option<PackageVersion>,
     /// The version that is enabled now: another one where a rollback was pinned.
     pub enabled: Option<PackageVersion>,
+    /// The version up to which an install enables none, since a rollback was pinned.
+    pub held: Option<PackageVersion>,
     /// The keys that counted.
     pub signers: Vec<Signer>,
 }
@@ -99,6 +101,7 @@ impl Store {
             files_restored: 0,
             previous: enabled.map(|(version, _)| version.clone()),
             enabled: enabled.map(|(version, _)| version.clone()),
+            held: state.generation.held.get(&manifest.id).cloned(),
             signers: package.signers().to_vec(),
         };
         if installed.already_installed {
@@ -112,9 +115,8 @@ impl Store {
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
         put_parts(&mut transaction, &package)?;
-        installed.enabled = generation
-            .enabled(&installed.id)
-            .map(|(version, _)| version.clone());
+        installed.enabled = generation.enabled_version(&installed.id).cloned();
+        installed.held = generation.held.get(&installed.id).cloned();
         installed.generation = transaction.commit(&generation)?.n;
         Ok(installed)
     }
@@ -133,10 +135,7 @@ impl Store {
             accept_new_publisher: options.accept_new_publisher,
         };
         let now_s = options.verify.now_s;
-        let mut next =
-            state
-                .generation
-                .successor(state.head.sha256, "install", &arguments, now_s)?;
+        let mut next = state.successor("install", &arguments, now_s)?;
         let version = VersionState {
             manifest: package.manifest_digest(),
             envelope: Digest::of(package.authorized().envelope_bytes()),
@@ -144,10 +143,7 @@ impl Store {
         };
         let entry = next.packages.entry(manifest.id.clone()).or_default();
         entry.versions.insert(manifest.version.clone(), version);
-        let pin = Pin {
-            id: manifest.id.clone(),
-            version: manifest.version.clone(),
-        };
+        let pin = Pin::new(&manifest.id, &manifest.version);
         next.pins.insert(pin, package.manifest_digest());
         let keys: Vec<_> = package.signers().iter().map(|signer| signer.key).collect();
         let pinned = next.signers.entry(manifest.id.clone()).or_default();
@@ -160,9 +156,10 @@ impl Store {
             .get(&manifest.id)
             .is_some_and(|held| manifest.version <= *held);
         if !is_held {
-            next.held.remove(&manifest.id);
+            self.check_dependents(state, &manifest.id, Some(manifest))?;
             select_version(&mut next, manifest);
         }
+        self.hand_over(state, &mut next)?;
         Ok(next)
     }
 }
@@ -200,18 +197,19 @@ fn check_loadable(package: &VerifiedPackage) -> Result<()> {
 
 /// Each dependency is enabled, in a version and with an epoch that will do.
 pub(super) fn check_dependencies(store: &Store, state: &State, manifest: &Manifest) -> Result<()> {
-    for Dependency { id, req, min_epoch } in &manifest.depends {
+    for need in &manifest.depends {
         let missing = |found: Option<&PackageVersion>| Error::DependencyMissing {
             id: manifest.id.clone(),
-            dependency: id.clone(),
-            requirement: format!("{req} with security epoch {min_epoch} or higher"),
+            dependency: need.id.clone(),
+            requirement: need.requirement(),
             found: found.cloned(),
         };
-        let Some((version, installed)) = state.generation.enabled(id) else {
+        let Some((version, installed)) = state.generation.enabled(&need.id) else {
             return Err(missing(None));
         };
-        let dependency = InstalledPackage::open(&store.root, state, id, version, installed)?;
-        if !req.matches(version) || dependency.manifest().security_epoch < *min_epoch {
+        let root = &store.root;
+        let dependency = InstalledPackage::open(root, state, &need.id, version, installed)?;
+        if !need.is_met_by(dependency.manifest()) {
             return Err(missing(Some(version)));
         }
     }

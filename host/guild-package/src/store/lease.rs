@@ -94,12 +94,12 @@ impl Held {
     /// Takes the lock, without waiting.
     ///
     /// # Errors
-    /// [`Error::SessionsActive`] naming who has the version.
+    /// [`Error::SessionsActive`] naming who has the version, with `next` as what to do.
     pub fn take(
         root: &Root,
         id: &PackageId,
-        version: &PackageVersion,
-        manifest: Digest,
+        (version, manifest): (&PackageVersion, Digest),
+        next: &'static str,
     ) -> Result<Self> {
         let path = StorePath::lease_lock(manifest);
         let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
@@ -110,7 +110,7 @@ impl Held {
             id: id.clone(),
             version: Box::new(version.clone()),
             sessions: notes(root, manifest)?,
-            next: "End them first, or wait for them with `guild kernel disable --drain SECONDS`",
+            next,
         })
     }
 
@@ -122,6 +122,7 @@ impl Held {
         root: &Root,
         id: &PackageId,
         versions: impl Iterator<Item = (&'v PackageVersion, Digest)>,
+        next: &'static str,
     ) -> Result<Vec<Self>> {
         // A lock that isn't there is nobody's. It is made last, so that a refusal leaves nothing behind.
         let is_there = |(_, manifest): &(_, Digest)| {
@@ -130,9 +131,20 @@ impl Held {
         };
         let (there, absent): (Vec<_>, Vec<_>) = versions.partition(is_there);
         let all = there.into_iter().chain(absent);
-        all.map(|(version, manifest)| Self::take(root, id, version, manifest))
+        all.map(|version| Self::take(root, id, version, next))
             .collect()
     }
+}
+
+/// Whether a session has the manifest now.
+pub(super) fn is_in_use(root: &Root, manifest: Digest) -> Result<bool> {
+    let path = StorePath::lease_lock(manifest);
+    let file = match root.fs.open(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        other => other.map_err(root.io("open", &path))?,
+    };
+    let is_free = lock::try_exclusive(&file).map_err(root.io("lock", &path))?;
+    Ok(!is_free)
 }
 
 /// The notes beside a lock. One that can't be read is passed over: notes are advisory.

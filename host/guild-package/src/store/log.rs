@@ -1,5 +1,7 @@
 //! The chain of generations read backwards: what changed the store, and whether the chain is whole.
 
+use std::collections::BTreeMap;
+
 use crate::digest::Digest;
 use crate::error::Result;
 use crate::name::{PackageId, PackageVersion, Word};
@@ -25,6 +27,10 @@ pub struct LogEntry {
     pub removed: Vec<Pin>,
     /// Packages of which another version was enabled than before, ascending.
     pub selected: Vec<Selection>,
+    /// Floors that were raised, ascending by package.
+    pub floors: Vec<(PackageId, u64)>,
+    /// Versions up to which an install enables none from here on, ascending by package.
+    pub held: Vec<(PackageId, PackageVersion)>,
     /// The trust file that was put in force, if it is another one.
     pub trust: Option<u64>,
 }
@@ -174,38 +180,45 @@ fn entry(head: Head, generation: &Generation, before: Option<&Generation>) -> Lo
         installed: only_in(generation, before),
         removed: before.map_or_else(Vec::new, |before| only_in(before, Some(generation))),
         selected: selected(generation, before),
+        floors: changed(&generation.floors, before.map(|before| &before.floors)),
+        held: changed(&generation.held, before.map(|before| &before.held)),
         trust: Some(generation.trust.n).filter(|n| before.is_none_or(|it| it.trust.n != *n)),
     }
 }
 
+/// What of `now` wasn't so before.
+fn changed<T: Clone + PartialEq>(
+    now: &BTreeMap<PackageId, T>,
+    before: Option<&BTreeMap<PackageId, T>>,
+) -> Vec<(PackageId, T)> {
+    let is_new =
+        |id: &PackageId, value: &T| before.is_none_or(|before| before.get(id) != Some(value));
+    let new = now.iter().filter(|(id, value)| is_new(id, value));
+    new.map(|(id, value)| (id.clone(), value.clone())).collect()
+}
+
 /// The versions that are installed in `one` and not in `other`.
 fn only_in(one: &Generation, other: Option<&Generation>) -> Vec<Pin> {
-    let versions = one.packages.iter().flat_map(|(id, package)| {
-        let versions = package.versions.keys();
-        versions.map(move |version| (id, version))
-    });
-    let missing = versions
-        .filter(|(id, version)| other.is_none_or(|other| other.version(id, version).is_none()));
-    let pins = missing.map(|(id, version)| Pin {
-        id: id.clone(),
-        version: version.clone(),
-    });
-    pins.collect()
+    let is_missing = |id: &PackageId, version: &PackageVersion| {
+        other.is_none_or(|other| other.version(id, version).is_none())
+    };
+    let missing = one
+        .installed()
+        .filter(|(id, version, _)| is_missing(id, version));
+    missing
+        .map(|(id, version, _)| Pin::new(id, version))
+        .collect()
 }
 
 fn selected(after: &Generation, before: Option<&Generation>) -> Vec<Selection> {
-    let enabled = |generation: &Generation, id: &PackageId| {
-        let enabled = generation.enabled(id);
-        enabled.map(|(version, _)| version.clone())
-    };
     let mut ids: Vec<&PackageId> = after.packages.keys().collect();
     ids.extend(before.into_iter().flat_map(|before| before.packages.keys()));
     ids.sort();
     ids.dedup();
     let selections = ids.into_iter().map(|id| Selection {
         id: id.clone(),
-        before: before.and_then(|before| enabled(before, id)),
-        after: enabled(after, id),
+        before: before.and_then(|before| before.enabled_version(id).cloned()),
+        after: after.enabled_version(id).cloned(),
     });
     selections
         .filter(|selection| selection.before != selection.after)

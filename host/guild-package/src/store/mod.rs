@@ -4,7 +4,9 @@
 //! Writers hold an exclusive lock from reading the state to committing its successor. Readers take no lock:
 //! what `HEAD` names is complete and never changes.
 
+mod contents;
 mod create;
+mod examination;
 pub mod fs;
 pub mod generation;
 mod install;
@@ -12,7 +14,9 @@ mod installed;
 mod lease;
 mod lock;
 mod log;
+mod offers;
 mod path;
+mod providers;
 mod recovery;
 mod removal;
 mod selection;
@@ -34,13 +38,15 @@ use crate::store::state::{Head, Root, State};
 use crate::trust::TrustStore;
 use crate::verify::system_time_s;
 
+pub use examination::{Examined, Fault};
 pub use install::{InstallOptions, Installed};
 pub use installed::{ArtifactInfo, InstalledPackage, ObjectSource};
 pub use lease::{Lease, LeaseNote};
 pub use log::{LogEntry, Selection, WholeChain};
+pub use offers::{Offer, Offered};
 pub use path::StorePath;
 pub use removal::{Collected, Removed};
-pub use selection::{RollbackOptions, Selected};
+pub use selection::{Candidate, RollbackOptions, Selected};
 pub use trust_change::{FloorRaised, RevokeOptions, Revoked, TrustAdded};
 
 /// How often a reader starts again when a writer changed its package's selection meanwhile.
@@ -137,26 +143,19 @@ impl Store {
     /// # Errors
     /// [`Error::StoreCorrupt`] or [`Error::Io`] for the store itself; a package's own error is in its row.
     pub fn list(&self) -> Result<Vec<ListedPackage>> {
-        let row = |state: &State, id: &PackageId, version: &PackageVersion| {
-            let package = &state.generation.packages[id];
-            let installed = &package.versions[version];
-            ListedPackage {
+        let rows = |state: &State| -> Vec<ListedPackage> {
+            let installed = state.generation.installed();
+            let row = installed.map(|(id, version, installed)| ListedPackage {
                 id: id.clone(),
                 version: version.clone(),
-                enabled: package.enabled.as_ref() == Some(version),
+                enabled: state.generation.enabled_version(id) == Some(version),
                 installed_gen: installed.installed_gen,
                 package: InstalledPackage::open(&self.root, state, id, version, installed),
-            }
-        };
-        self.read(|state| {
-            let packages = state.generation.packages.iter();
-            let versions = packages.flat_map(|(id, package)| {
-                package.versions.keys().map(move |version| (id, version))
             });
-            Ok(versions
-                .map(|(id, version)| row(state, id, version))
-                .collect())
-        })
+            row.collect()
+        };
+        let is_whole = |rows: &Vec<ListedPackage>| rows.iter().all(|row| row.package.is_ok());
+        self.read(rows, is_whole)
     }
 
     /// Who serves each operation, runner and device by default.
@@ -173,32 +172,28 @@ impl Store {
     /// # Errors
     /// The first package's refusal, [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn enabled(&self) -> Result<Vec<InstalledPackage>> {
-        self.read(|state| {
-            let ids = state.generation.packages.keys();
-            let enabled = ids.filter_map(|id| Some((id, state.generation.enabled(id)?)));
+        let open = |state: &State| {
+            let enabled = state.generation.all_enabled();
             enabled
-                .map(|(id, (version, installed))| {
+                .map(|(id, version, installed)| {
                     InstalledPackage::open(&self.root, state, id, version, installed)
                 })
                 .collect()
-        })
+        };
+        self.read(open, Result::is_ok)?
     }
 
-    /// Reads the state in force and what it names. Starts again, up to three times, where that fails and another
-    /// state is in force by then: a writer may have deleted what the older one named.
-    fn read<T>(&self, read: impl Fn(&State) -> Result<T>) -> Result<T> {
+    /// Reads what the state in force names. Starts again, up to three times, where that isn't whole and another state
+    /// is in force by then: a writer may have deleted what the older one named.
+    fn read<T>(&self, read: impl Fn(&State) -> T, is_whole: impl Fn(&T) -> bool) -> Result<T> {
         let mut attempt = 1;
         loop {
             let state = self.root.state()?;
-            match read(&state) {
-                Err(error) if attempt < LEASE_ATTEMPTS => {
-                    if self.root.head()? == state.head {
-                        return Err(error);
-                    }
-                    attempt += 1;
-                }
-                other => return other,
+            let found = read(&state);
+            if is_whole(&found) || attempt == LEASE_ATTEMPTS || self.root.head()? == state.head {
+                return Ok(found);
             }
+            attempt += 1;
         }
     }
 

@@ -3,6 +3,7 @@
 //! state has failed before this runs (`docs/package-format.md`, section 11).
 
 use crate::error::Result;
+use crate::store::contents::number;
 use crate::store::lock;
 use crate::store::path::StorePath;
 use crate::store::state::{Root, State};
@@ -60,8 +61,7 @@ pub(super) fn remove_if_there(root: &Root, path: &StorePath) -> Result<()> {
 fn remove_numbers_above(root: &Root, directory: &'static str, committed: u64) -> Result<()> {
     let path = StorePath::fixed(directory);
     for (name, _) in root.fs.list(&path).map_err(root.io("list", &path))? {
-        let digits = name.split(['-', '.']).next().unwrap_or_default();
-        if digits.parse::<u64>().is_ok_and(|n| n > committed) {
+        if number(&name).is_some_and(|n| n > committed) {
             let stray = path.listed(&name);
             root.fs
                 .remove_file(&stray)

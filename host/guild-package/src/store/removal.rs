@@ -6,15 +6,17 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::digest::Digest;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limits::MANIFEST_MAX_BYTES;
 use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::store::Store;
+use crate::store::contents::stored;
 use crate::store::generation::Generation;
-use crate::store::lease::Held;
+use crate::store::lease::{self, Held};
 use crate::store::path::{Area, StorePath};
-use crate::store::selection::{deselect, not_installed};
+use crate::store::providers::deselect;
+use crate::store::selection::not_installed;
 use crate::store::state::Root;
 use crate::store::transaction::Transaction;
 use crate::verify::system_time_s;
@@ -41,7 +43,7 @@ pub struct Collected {
     pub files: usize,
     /// Their bytes.
     pub bytes: u64,
-    /// Versions that nothing names but a session still has; their files stay.
+    /// Versions that nothing names but a session still has; their manifests and artifacts stay.
     pub in_use: usize,
 }
 
@@ -55,8 +57,8 @@ impl Store {
     /// Removes one version of a package, or all. Their files stay until [`Self::collect_garbage`].
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::StillNeeded`], [`Error::SessionsActive`]; [`Error::StoreLocked`],
-    /// [`Error::StoreCorrupt`] and [`Error::Io`].
+    /// [`crate::Error::NotFound`], [`crate::Error::StillNeeded`], [`crate::Error::SessionsActive`]; [`crate::Error::StoreLocked`],
+    /// [`crate::Error::StoreCorrupt`] and [`crate::Error::Io`].
     pub fn remove(&self, id: &PackageId, version: Option<&PackageVersion>) -> Result<Removed> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
@@ -70,27 +72,25 @@ impl Store {
         let disabled = package.enabled.clone();
         let disabled = disabled.filter(|enabled| versions.contains(enabled));
         if disabled.is_some() {
-            self.check_not_needed(state, id)?;
+            self.check_dependents(state, id, None)?;
         }
         // Held until the commit, so that no session begins with a version that goes.
-        let manifests = versions
-            .iter()
-            .map(|version| (version, package.versions[version].manifest));
-        let _held = Held::take_all(&self.root, id, manifests)?;
+        let manifests = versions.iter().map(|version| {
+            let installed = &package.versions[version];
+            (version, installed.manifest)
+        });
+        let next = "End them first; `guild kernel list` shows what is installed";
+        let _held = Held::take_all(&self.root, id, manifests, next)?;
         let arguments = Arguments {
             id,
             versions: &versions,
         };
-        let now_s = system_time_s();
-        let mut next =
-            state
-                .generation
-                .successor(state.head.sha256, "remove", &arguments, now_s)?;
+        let mut next = state.successor("remove", &arguments, system_time_s())?;
         let was_last = forget(&mut next, id, &versions);
         if disabled.is_some() {
             deselect(&mut next, id);
-            self.hand_over(state, &mut next);
         }
+        self.hand_over(state, &mut next)?;
         Ok(Removed {
             id: id.clone(),
             versions,
@@ -105,30 +105,23 @@ impl Store {
     /// the journal.
     ///
     /// # Errors
-    /// [`Error::StoreLocked`]; [`Error::StoreCorrupt`] where a manifest that is in force can't be read, since then
-    /// nobody knows what it names; [`Error::Io`].
+    /// [`crate::Error::StoreLocked`]; [`crate::Error::StoreCorrupt`] where a manifest that is in force or in use can't be read, since
+    /// then nobody knows what it names; [`crate::Error::Io`].
     pub fn collect_garbage(&self) -> Result<Collected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let mut named = Named::by(&self.root, &transaction.state().generation)?;
         let mut collected = Collected::default();
-        // Held until all is deleted, so that no session gets a version whose files go.
-        let mut held = Vec::new();
-        for digest in stored(&self.root, Area::Meta)? {
-            let Some(manifest) = unnamed_manifest(&self.root, &named, digest) else {
-                continue;
-            };
-            match Held::take(&self.root, &manifest.id, &manifest.version, digest) {
-                Ok(lock) => held.push(lock),
-                Err(Error::SessionsActive { .. }) => {
-                    collected.in_use += 1;
-                    named.meta.insert(digest);
-                    named.add_artifacts(&manifest);
-                }
-                Err(error) => return Err(error),
+        // Nobody gets a lease on a manifest that isn't in force: a look is enough.
+        for digest in stored(&self.root, Area::Meta)?.0 {
+            if !named.meta.contains(&digest) && lease::is_in_use(&self.root, digest)? {
+                let bytes = self.root.meta(digest, MANIFEST_MAX_BYTES)?;
+                named.add_artifacts(&Manifest::decode(&bytes)?);
+                named.meta.insert(digest);
+                collected.in_use += 1;
             }
         }
         for (area, named) in [(Area::Objects, &named.objects), (Area::Meta, &named.meta)] {
-            for digest in stored(&self.root, area)? {
+            for digest in stored(&self.root, area)?.0 {
                 if !named.contains(&digest) {
                     collected.bytes += delete(&self.root, area, digest)?;
                     collected.files += 1;
@@ -178,8 +171,7 @@ impl Named {
             objects: BTreeSet::new(),
             meta: BTreeSet::new(),
         };
-        let packages = generation.packages.values();
-        for version in packages.flat_map(|package| package.versions.values()) {
+        for (_, _, version) in generation.installed() {
             named.meta.extend([version.manifest, version.envelope]);
             let bytes = root.meta(version.manifest, MANIFEST_MAX_BYTES)?;
             named.add_artifacts(&Manifest::decode(&bytes)?);
@@ -191,31 +183,6 @@ impl Named {
         let digests = manifest.artifacts.iter().map(|artifact| artifact.sha256);
         self.objects.extend(digests);
     }
-}
-
-/// The manifest with this digest, if it is one and nothing names it.
-fn unnamed_manifest(root: &Root, named: &Named, digest: Digest) -> Option<Manifest> {
-    if named.meta.contains(&digest) {
-        return None;
-    }
-    let bytes = root.meta(digest, MANIFEST_MAX_BYTES).ok()?;
-    Manifest::decode(&bytes).ok()
-}
-
-/// The digests under which an area has files. A name that is no digest isn't the store's, and is left alone.
-fn stored(root: &Root, area: Area) -> Result<Vec<Digest>> {
-    let directory = area.directory();
-    let list = |path: &StorePath| root.fs.list(path).map_err(root.io("list", path));
-    let mut digests = Vec::new();
-    for (first, is_directory) in list(&directory)? {
-        if !is_directory {
-            continue;
-        }
-        let names = list(&directory.listed(&first))?;
-        let full = names.iter().map(|(rest, _)| format!("{first}{rest}"));
-        digests.extend(full.filter_map(|hex| hex.parse::<Digest>().ok()));
-    }
-    Ok(digests)
 }
 
 /// Deletes a file, durably. Its bytes.

@@ -7,14 +7,15 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::preflight;
 use crate::store::Store;
-use crate::store::generation::{Active, ActiveMode, Generation};
+use crate::store::generation::Generation;
 use crate::store::installed::{InstalledPackage, incompatible};
 use crate::store::lease::Held;
-use crate::store::state::{Head, State};
+use crate::store::lock::WriterLock;
+use crate::store::providers::{deselect, select_version};
+use crate::store::state::State;
 use crate::store::transaction::Transaction;
 use crate::verify::{History as _, system_time_s};
 
@@ -30,6 +31,8 @@ pub struct Selected {
     pub previous: Option<PackageVersion>,
     /// The version that is enabled now.
     pub enabled: Option<PackageVersion>,
+    /// The version up to which an install enables none, since a rollback was pinned.
+    pub held: Option<PackageVersion>,
     /// The generation in force afterwards.
     pub generation: u64,
     /// Whether a generation was written; not where it was so already.
@@ -45,6 +48,21 @@ pub struct RollbackOptions {
     pub pin: bool,
 }
 
+/// An installed version, as `rollback` sees it.
+#[derive(Debug)]
+pub struct Candidate {
+    /// The package.
+    pub id: PackageId,
+    /// The version.
+    pub version: PackageVersion,
+    /// Whether it is the enabled one.
+    pub enabled: bool,
+    /// Whether it was ever enabled.
+    pub was_enabled: bool,
+    /// Why it can't be enabled now, if it can't.
+    pub refusal: Option<Error>,
+}
+
 #[derive(Serialize)]
 struct Arguments<'a> {
     id: &'a PackageId,
@@ -57,7 +75,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotFound`]; what loading would refuse, under today's trust; [`Error::EpochBelowFloor`],
-    /// [`Error::DependencyMissing`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and [`Error::Io`].
+    /// [`Error::DependencyMissing`], [`Error::StillNeeded`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and
+    /// [`Error::Io`].
     pub fn enable(&self, id: &PackageId, version: Option<&PackageVersion>) -> Result<Selected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
@@ -70,8 +89,8 @@ impl Store {
         self.select(transaction, "enable", &package, None)
     }
 
-    /// Disables a package: sessions that begin from now on don't load it. Where sessions use it, it is refused, or
-    /// they are waited for until `drain` is over; it stays disabled then too.
+    /// Disables a package: sessions that begin from now on don't load it. Where sessions use the version, it is
+    /// refused. With `drain` it is disabled all the same, and sessions with any version of the package are waited for.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::StillNeeded`], [`Error::SessionsActive`]; [`Error::StoreLocked`],
@@ -79,33 +98,46 @@ impl Store {
     pub fn disable(&self, id: &PackageId, drain: Option<Duration>) -> Result<Selected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
-        let Some((version, installed)) = state.generation.enabled(id) else {
-            return match state.generation.packages.contains_key(id) {
-                true => Ok(unchanged(id, None, &state.head)),
-                false => Err(not_installed(id, None)),
-            };
+        let Some(installed) = state.generation.packages.get(id) else {
+            return Err(not_installed(id, None));
         };
-        let (version, manifest) = (version.clone(), installed.manifest);
-        self.check_not_needed(state, id)?;
-        // Without waiting the lock is held until the commit, so that no session begins meanwhile.
-        let _held = match drain {
-            Some(_) => None,
-            None => Some(Held::take(&self.root, id, &version, manifest)?),
-        };
-        let mut next = successor(state, "disable", id, None, None)?;
-        deselect(&mut next, id);
-        self.hand_over(state, &mut next);
-        let selected = Selected {
-            id: id.clone(),
-            previous: Some(version.clone()),
-            enabled: None,
-            generation: transaction.commit(&next)?.n,
-            changed: true,
+        let all = installed.versions.iter();
+        let all: Vec<_> = all
+            .map(|(version, it)| (version.clone(), it.manifest))
+            .collect();
+        let previous = state.generation.enabled_version(id).cloned();
+        if previous.is_some() {
+            self.check_dependents(state, id, None)?;
+        }
+        let selected = match (&previous, drain) {
+            (None, _) => {
+                let selected = selected(&state.generation, id, None, false);
+                drop(transaction);
+                selected
+            }
+            (Some(version), None) => {
+                // Held until the commit, so that no session begins meanwhile.
+                let manifest = installed.versions[version].manifest;
+                let next = "End them first, or wait for them with --drain SECONDS";
+                let _held = Held::take(&self.root, id, (version, manifest), next)?;
+                self.commit_disabled(transaction, id)?
+            }
+            (Some(_), Some(_)) => self.commit_disabled(transaction, id)?,
         };
         if let Some(drain) = drain {
-            self.wait_for_sessions(id, &version, manifest, drain)?;
+            self.wait_for_sessions(id, &all, drain)?;
         }
         Ok(selected)
+    }
+
+    fn commit_disabled(&self, transaction: Transaction<'_>, id: &PackageId) -> Result<Selected> {
+        let state = transaction.state();
+        let mut next = successor(state, "disable", id, None, None)?;
+        deselect(&mut next, id);
+        self.hand_over(state, &mut next)?;
+        let previous = state.generation.enabled_version(id).cloned();
+        transaction.commit(&next)?;
+        Ok(selected(&next, id, previous, true))
     }
 
     /// Enables what was enabled before: the version before the current one, or the one of a generation. A second
@@ -113,7 +145,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::RollbackUnavailable`], with the reason and the versions that would do;
-    /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] and [`Error::Io`].
+    /// [`Error::Usage`] for a pin where no version is left behind; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and
+    /// [`Error::Io`].
     pub fn rollback(&self, id: Option<&PackageId>, options: RollbackOptions) -> Result<Selected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
@@ -124,51 +157,98 @@ impl Store {
                 next: "`guild kernel log` lists what changed the store".to_owned(),
             })?,
         };
-        let id = &id;
-        let Some(package) = state.generation.packages.get(id) else {
-            return Err(not_installed(id, None));
-        };
-        let target = match options.to_generation {
-            Some(n) => {
-                let past = self.root.past_generation(state, n)?;
-                past.enabled(id).map(|(version, _)| version.clone())
-            }
-            None => {
-                let others = package.history.iter().rev();
-                let mut others = others.filter(|version| package.enabled.as_ref() != Some(version));
-                others.next().cloned()
-            }
-        };
-        let unavailable = |wanted: Option<&PackageVersion>, reason: String| {
-            Err(Error::RollbackUnavailable {
-                id: id.clone(),
-                wanted: wanted.cloned(),
-                reason,
-                possible: self.possible_versions(state, id),
-            })
-        };
-        let Some(target) = target else {
-            let reason = match options.to_generation {
-                Some(n) => format!("generation {n} had no version of it enabled"),
-                None => "no other version of it was ever enabled".to_owned(),
-            };
-            return unavailable(None, reason);
-        };
-        match self.selectable(state, id, &target) {
+        let target = self.rollback_target(state, &id, options)?;
+        let left = state.generation.enabled_version(&id).cloned();
+        let left = left.filter(|left| *left != target);
+        if options.pin && left.is_none() {
+            return Err(Error::usage(
+                format!("no version of {id} is left behind that could be held back"),
+                "Roll back without --pin",
+            ));
+        }
+        let allowed = self.selectable(state, &id, &target).and_then(|package| {
+            self.check_dependents(state, &id, Some(package.manifest()))?;
+            Ok(package)
+        });
+        match allowed {
             Ok(package) => {
-                let left = state
-                    .generation
-                    .enabled(id)
-                    .map(|(version, _)| version.clone());
                 let held = left.filter(|_| options.pin);
                 self.select(transaction, "rollback", &package, held)
             }
-            Err(error @ (Error::StoreCorrupt { .. } | Error::Io { .. })) => Err(error),
-            Err(error) => unavailable(Some(&target), error.to_string()),
+            Err(error @ Error::Io { .. }) => Err(error),
+            Err(error) => Err(self.unavailable(state, &id, Some(&target), error.to_string())),
         }
     }
 
-    /// Commits `package` as the enabled version of its id.
+    fn rollback_target(
+        &self,
+        state: &State,
+        id: &PackageId,
+        options: RollbackOptions,
+    ) -> Result<PackageVersion> {
+        let Some(package) = state.generation.packages.get(id) else {
+            return Err(not_installed(id, None));
+        };
+        if let Some(n) = options.to_generation {
+            let past = self.root.past_generation(state, n)?;
+            let reason = || format!("generation {n} had no version of it enabled");
+            return match past.enabled_version(id) {
+                Some(version) => Ok(version.clone()),
+                None => Err(self.unavailable(state, id, None, reason())),
+            };
+        }
+        let mut earlier = package.history.iter().rev();
+        match earlier.find(|version| package.enabled.as_ref() != Some(version)) {
+            Some(version) => Ok(version.clone()),
+            None => {
+                let reason = "no other version of it was ever enabled";
+                Err(self.unavailable(state, id, None, reason.to_owned()))
+            }
+        }
+    }
+
+    fn unavailable(
+        &self,
+        state: &State,
+        id: &PackageId,
+        wanted: Option<&PackageVersion>,
+        reason: String,
+    ) -> Error {
+        let package = state.generation.packages.get(id);
+        let versions = package
+            .into_iter()
+            .flat_map(|package| package.versions.keys());
+        let possible = versions.filter(|version| self.selectable(state, id, version).is_ok());
+        Error::RollbackUnavailable {
+            id: id.clone(),
+            wanted: wanted.cloned(),
+            reason,
+            possible: possible.cloned().collect(),
+        }
+    }
+
+    /// Every installed version of a package, or of all, and whether it could be enabled now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for a package that isn't installed; [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn candidates(&self, id: Option<&PackageId>) -> Result<Vec<Candidate>> {
+        let state = self.root.state()?;
+        if let Some(id) = id.filter(|id| !state.generation.packages.contains_key(id)) {
+            return Err(not_installed(id, None));
+        }
+        let installed = state.generation.installed();
+        let wanted = installed.filter(|(other, ..)| id.is_none_or(|id| id == *other));
+        let candidates = wanted.map(|(id, version, _)| Candidate {
+            id: id.clone(),
+            version: version.clone(),
+            enabled: state.generation.enabled_version(id) == Some(version),
+            was_enabled: state.generation.packages[id].history.contains(version),
+            refusal: self.selectable(&state, id, version).err(),
+        });
+        Ok(candidates.collect())
+    }
+
+    /// Commits `package` as the enabled version of its id, and `held` as the version that installs pass over.
     fn select(
         &self,
         transaction: Transaction<'_>,
@@ -178,31 +258,27 @@ impl Store {
     ) -> Result<Selected> {
         let state = transaction.state();
         let (id, version) = (package.id(), package.version());
-        let previous = state
-            .generation
-            .enabled(id)
-            .map(|(version, _)| version.clone());
-        if previous.as_ref() == Some(version) && held.is_none() {
-            return Ok(unchanged(id, previous, &state.head));
-        }
+        let previous = state.generation.enabled_version(id).cloned();
         let mut next = successor(state, op, id, Some(version), held.as_ref())?;
-        if let Some(held) = held {
-            next.held.insert(id.clone(), held);
-        }
         select_version(&mut next, package.manifest());
-        self.hand_over(state, &mut next);
-        Ok(Selected {
-            id: id.clone(),
-            previous,
-            enabled: Some(version.clone()),
-            generation: transaction.commit(&next)?.n,
-            changed: true,
-        })
+        if let Some(held) = held {
+            let before = next.held.get(id);
+            let highest = before.filter(|before| **before > held).cloned();
+            next.held.insert(id.clone(), highest.unwrap_or(held));
+        }
+        self.hand_over(state, &mut next)?;
+        let is_new = previous.as_ref() != Some(version) || next.held != state.generation.held;
+        if !is_new {
+            return Ok(selected(&state.generation, id, previous, false));
+        }
+        self.check_dependents(state, id, Some(package.manifest()))?;
+        transaction.commit(&next)?;
+        Ok(selected(&next, id, previous, true))
     }
 
     /// An installed version that may be enabled: under today's trust, not below the floor, for this host, with its
     /// dependencies, and whole.
-    pub(super) fn selectable(
+    fn selectable(
         &self,
         state: &State,
         id: &PackageId,
@@ -227,98 +303,41 @@ impl Store {
         }
         preflight::check_host(manifest)?;
         for artifact in package.artifacts() {
-            package
-                .open_artifact(&artifact)?
-                .copy_verified(|_| Ok(()))?;
+            let object = package.open_artifact(&artifact)?;
+            object.copy_verified(|_| Ok(()))?;
         }
         super::install::check_dependencies(self, state, manifest)?;
         Ok(package)
     }
 
-    /// The installed versions that could be enabled now, ascending.
-    fn possible_versions(&self, state: &State, id: &PackageId) -> Vec<PackageVersion> {
-        let package = state.generation.packages.get(id);
-        let versions = package
-            .into_iter()
-            .flat_map(|package| package.versions.keys());
-        versions
-            .filter(|version| self.selectable(state, id, version).is_ok())
-            .cloned()
-            .collect()
-    }
-
-    /// No enabled package depends on `id`.
-    pub(super) fn check_not_needed(&self, state: &State, id: &PackageId) -> Result<()> {
-        let enabled = self.loadable_in(state);
-        let needs_it = |package: &&InstalledPackage| {
-            package.id() != id && package.manifest().depends.iter().any(|need| need.id == *id)
-        };
-        match enabled.iter().find(needs_it) {
-            Some(other) => Err(Error::StillNeeded {
-                id: id.clone(),
-                by: other.id().clone(),
-            }),
-            None => Ok(()),
-        }
-    }
-
-    /// Gives names that nobody serves in `next` to the enabled package that was installed last among those that
-    /// provide them.
-    pub(super) fn hand_over(&self, state: &State, next: &mut Generation) {
-        let mut enabled = self.loadable_in(state);
-        enabled.retain(|package| {
-            let stays = next.enabled(package.id());
-            stays.is_some_and(|(version, _)| version == package.version())
-        });
-        enabled.sort_by_key(InstalledPackage::installed_gen);
-        for package in enabled.iter().rev() {
-            for name in package.manifest().provided_names() {
-                let entry = next.active.entry(name.clone());
-                entry.or_insert_with(|| automatic(package.manifest()));
-            }
-        }
-    }
-
-    /// The enabled packages that verify. One that doesn't can't be loaded; it must not keep others from being
-    /// changed, nor itself from being disabled.
-    fn loadable_in(&self, state: &State) -> Vec<InstalledPackage> {
-        let ids = state.generation.packages.keys();
-        let enabled = ids.filter_map(|id| Some((id, state.generation.enabled(id)?)));
-        enabled
-            .filter_map(|(id, (version, installed))| {
-                InstalledPackage::open(&self.root, state, id, version, installed).ok()
-            })
-            .collect()
-    }
-
-    /// Waits until nobody holds the version, at most `drain`.
+    /// Waits until nobody holds a version of the package, at most `drain`.
     fn wait_for_sessions(
         &self,
         id: &PackageId,
-        version: &PackageVersion,
-        manifest: Digest,
+        versions: &[(PackageVersion, Digest)],
         drain: Duration,
     ) -> Result<()> {
-        let deadline = Instant::now() + drain;
+        // A time that can't be reached isn't waited for in vain: it is for ever.
+        let deadline = Instant::now().checked_add(drain);
         loop {
-            match Held::take(&self.root, id, version, manifest) {
-                Err(Error::SessionsActive { .. }) if Instant::now() < deadline => {
+            // Under the writer's lock, so that no other command takes this look for a session.
+            let lock = WriterLock::take(&self.root, self.options.lock_wait_ms)?;
+            let is_disabled = self.root.state()?.generation.enabled_version(id).is_none();
+            let next = match is_disabled {
+                true => "It is disabled, and no new session gets it; these end on it",
+                false => "Another command has enabled it again meanwhile",
+            };
+            let mut versions = versions.iter();
+            let free = versions.try_for_each(|(version, manifest)| {
+                Held::take(&self.root, id, (version, *manifest), next).map(drop)
+            });
+            drop(lock);
+            let is_over = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            match free {
+                Err(Error::SessionsActive { .. }) if is_disabled && !is_over => {
                     std::thread::sleep(Duration::from_millis(DRAIN_POLL_MS));
                 }
-                Err(Error::SessionsActive {
-                    id,
-                    version,
-                    sessions,
-                    ..
-                }) => {
-                    return Err(Error::SessionsActive {
-                        id,
-                        version,
-                        sessions,
-                        next: "It is disabled, and no new session gets it; these end on it",
-                    });
-                }
-                other => return other.map(drop),
+                other => return other,
             }
         }
     }
@@ -332,61 +351,22 @@ fn successor(
     version: Option<&PackageVersion>,
     held: Option<&PackageVersion>,
 ) -> Result<Generation> {
-    let arguments = Arguments { id, version, held };
-    let now_s = system_time_s();
-    state
-        .generation
-        .successor(state.head.sha256, op, &arguments, now_s)
+    state.successor(op, &Arguments { id, version, held }, system_time_s())
 }
 
-/// Makes `manifest`'s version the enabled one of its package, and the one that serves its names.
-pub(super) fn select_version(generation: &mut Generation, manifest: &Manifest) {
-    let package = generation.packages.entry(manifest.id.clone()).or_default();
-    package.enabled = Some(manifest.version.clone());
-    package.history.push(manifest.version.clone());
-    activate(generation, manifest);
-}
-
-/// Leaves no version of `id` enabled, and nothing served by it.
-pub(super) fn deselect(generation: &mut Generation, id: &PackageId) {
-    if let Some(package) = generation.packages.get_mut(id) {
-        package.enabled = None;
-    }
-    generation.active.retain(|_, active| active.id != *id);
-}
-
-/// Names the enabled version provides point to it, names it no longer provides point nowhere, and what a
-/// person chose stays.
-fn activate(generation: &mut Generation, manifest: &Manifest) {
-    generation
-        .active
-        .retain(|_, active| active.mode == ActiveMode::Manual || active.id != manifest.id);
-    for name in manifest.provided_names() {
-        let chosen_by_hand = generation
-            .active
-            .get(name)
-            .is_some_and(|active| active.mode == ActiveMode::Manual);
-        if !chosen_by_hand {
-            generation.active.insert(name.clone(), automatic(manifest));
-        }
-    }
-}
-
-fn automatic(manifest: &Manifest) -> Active {
-    Active {
-        id: manifest.id.clone(),
-        version: manifest.version.clone(),
-        mode: ActiveMode::Auto,
-    }
-}
-
-fn unchanged(id: &PackageId, enabled: Option<PackageVersion>, head: &Head) -> Selected {
+fn selected(
+    generation: &Generation,
+    id: &PackageId,
+    previous: Option<PackageVersion>,
+    changed: bool,
+) -> Selected {
     Selected {
         id: id.clone(),
-        previous: enabled.clone(),
-        enabled,
-        generation: head.n,
-        changed: false,
+        previous,
+        enabled: generation.enabled_version(id).cloned(),
+        held: generation.held.get(id).cloned(),
+        generation: generation.n,
+        changed,
     }
 }
 

@@ -4,6 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{SMALL_FILE_MAX_BYTES, STATE_FILE_MAX_BYTES};
@@ -34,6 +36,13 @@ pub(super) struct State {
     pub head: Head,
     pub generation: Generation,
     pub trust: TrustStore,
+}
+
+impl State {
+    /// A copy of the generation to change, as the one after it.
+    pub fn successor(&self, op: &str, args: &impl Serialize, now_s: u64) -> Result<Generation> {
+        self.generation.successor(self.head.sha256, op, args, now_s)
+    }
 }
 
 impl Head {

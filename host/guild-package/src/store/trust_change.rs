@@ -5,11 +5,12 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::key::{KeyId, KeyRecord};
+use crate::limits::MANIFEST_MAX_BYTES;
+use crate::manifest::Manifest;
 use crate::name::PackageId;
 use crate::store::Store;
 use crate::store::generation::Pin;
 use crate::store::installed::InstalledPackage;
-use crate::store::selection::not_installed;
 use crate::store::state::State;
 use crate::store::transaction::Transaction;
 use crate::text::PlainText;
@@ -26,7 +27,7 @@ pub struct TrustAdded {
 }
 
 #[derive(Serialize)]
-struct TrustAddArguments {
+struct KeyArguments {
     key: KeyId,
     trust_sha256: crate::Digest,
 }
@@ -71,12 +72,6 @@ pub struct FloorRaised {
 }
 
 #[derive(Serialize)]
-struct RevokeArguments {
-    key: KeyId,
-    trust_sha256: crate::Digest,
-}
-
-#[derive(Serialize)]
 struct FloorArguments<'a> {
     id: &'a PackageId,
     epoch: u64,
@@ -91,15 +86,11 @@ impl Store {
         let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         let trust = state.trust.with_key(record, grant, state.head.n + 1)?;
-        let arguments = TrustAddArguments {
+        let arguments = KeyArguments {
             key: record.id,
             trust_sha256: trust.digest(),
         };
-        let now_s = system_time_s();
-        let mut next =
-            state
-                .generation
-                .successor(state.head.sha256, "trust-add", &arguments, now_s)?;
+        let mut next = state.successor("trust-add", &arguments, system_time_s())?;
         next.trust = transaction.put_trust(&trust)?;
         let head = transaction.commit(&next)?;
         Ok(TrustAdded {
@@ -115,20 +106,19 @@ impl Store {
     pub fn trust_revoke(&self, key: &KeyId, options: &RevokeOptions) -> Result<Revoked> {
         let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
-        let generation = state.head.n + 1;
         let reason = options.reason.clone();
         let trust = state
             .trust
-            .without_key(key, options.withdrawal, reason, generation)?;
+            .without_key(key, options.withdrawal, reason, state.head.n)?;
         let mut revoked = Revoked {
             key: *key,
-            stopped: self.stopped_by(state, &trust),
+            stopped: self.stopped_by(state, &trust)?,
             generation: state.head.n,
         };
         if options.dry_run {
             return Ok(revoked);
         }
-        let arguments = RevokeArguments {
+        let arguments = KeyArguments {
             key: *key,
             trust_sha256: trust.digest(),
         };
@@ -164,8 +154,8 @@ impl Store {
             .generation
             .successor(state.head.sha256, "floor", &arguments, now_s)?;
         next.floors.insert(id.clone(), epoch);
-        let below = self.below(state, id, epoch);
-        let enabled = state.generation.enabled(id).map(|(version, _)| version);
+        let below = self.below(state, id, epoch)?;
+        let enabled = state.generation.enabled_version(id);
         let enabled_below = below.iter().find(|pin| Some(&pin.version) == enabled);
         Ok(FloorRaised {
             id: id.clone(),
@@ -178,46 +168,36 @@ impl Store {
     }
 
     /// The installed versions that load under the trust in force and wouldn't under `trust`.
-    fn stopped_by(&self, state: &State, trust: &TrustStore) -> Vec<Pin> {
+    fn stopped_by(&self, state: &State, trust: &TrustStore) -> Result<Vec<Pin>> {
         let after = State {
             trust: trust.clone(),
             ..state.clone()
         };
-        let loads = |state: &State, pin: &Pin| self.open_version(state, pin).is_ok();
-        let mut pins = installed(state);
-        pins.retain(|pin| loads(state, pin) && !loads(&after, pin));
-        pins
-    }
-
-    /// The installed versions of a package whose epoch is below `epoch`.
-    fn below(&self, state: &State, id: &PackageId, epoch: u64) -> Vec<Pin> {
-        let is_below = |pin: &Pin| {
-            let package = self.open_version(state, pin);
-            package.is_ok_and(|package| package.manifest().security_epoch < epoch)
-        };
-        let mut pins = installed(state);
-        pins.retain(|pin| pin.id == *id && is_below(pin));
-        pins
-    }
-
-    fn open_version(&self, state: &State, pin: &Pin) -> Result<InstalledPackage> {
-        let Pin { id, version } = pin;
-        match state.generation.version(id, version) {
-            Some(installed) => InstalledPackage::open(&self.root, state, id, version, installed),
-            None => Err(not_installed(id, Some(version))),
+        let mut stopped = Vec::new();
+        for (id, version, installed) in state.generation.installed() {
+            let loads = |state: &State| match InstalledPackage::open(
+                &self.root, state, id, version, installed,
+            ) {
+                Err(error @ Error::Io { .. }) => Err(error),
+                other => Ok(other.is_ok()),
+            };
+            if loads(state)? && !loads(&after)? {
+                stopped.push(Pin::new(id, version));
+            }
         }
+        Ok(stopped)
     }
-}
 
-/// Every installed version, ascending.
-fn installed(state: &State) -> Vec<Pin> {
-    let packages = state.generation.packages.iter();
-    let versions = packages.flat_map(|(id, package)| {
-        let versions = package.versions.keys();
-        versions.map(move |version| Pin {
-            id: id.clone(),
-            version: version.clone(),
-        })
-    });
-    versions.collect()
+    /// The installed versions of a package whose epoch is below `epoch`, whoever signed them.
+    fn below(&self, state: &State, id: &PackageId, epoch: u64) -> Result<Vec<Pin>> {
+        let mut below = Vec::new();
+        let installed = state.generation.installed();
+        for (_, version, installed) in installed.filter(|(other, ..)| *other == id) {
+            let bytes = self.root.meta(installed.manifest, MANIFEST_MAX_BYTES)?;
+            if Manifest::decode(&bytes)?.security_epoch < epoch {
+                below.push(Pin::new(id, version));
+            }
+        }
+        Ok(below)
+    }
 }

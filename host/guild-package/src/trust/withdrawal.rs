@@ -32,7 +32,8 @@ impl TrustStore {
         }
     }
 
-    /// The trust store after this one, without `key`'s word. `generation` is the one that will put it in force.
+    /// The trust store after this one, without `key`'s word. `head` is the generation in force; the next
+    /// one will name it.
     ///
     /// # Errors
     /// [`Error::NotFound`] for an unknown key, [`Error::Usage`] for a generation that isn't reached yet and for a
@@ -42,17 +43,17 @@ impl TrustStore {
         key: &KeyId,
         withdrawal: Withdrawal,
         reason: Option<PlainText>,
-        generation: u64,
+        head: u64,
     ) -> Result<Self> {
         let mut body = self.next_body();
         let Some(key) = body.keys.iter_mut().find(|other| other.id == *key) else {
             return Err(unknown(&key.to_string(), "none"));
         };
         let (status, since_gen) = match withdrawal {
-            Withdrawal::Superseded => (KeyStatus::Retired, generation),
+            Withdrawal::Superseded => (KeyStatus::Retired, head + 1),
             Withdrawal::Compromised { since_gen } => (KeyStatus::Compromised, since_gen),
         };
-        if since_gen > generation {
+        if matches!(withdrawal, Withdrawal::Compromised { .. }) && since_gen > head {
             let what = format!("generation {since_gen} isn't reached yet");
             return Err(Error::usage(
                 what,
@@ -69,8 +70,7 @@ impl TrustStore {
                 "A withdrawal is never taken back; see `guild kernel trust list`",
             ));
         }
-        (key.status, key.since_gen) = (status, since_gen);
-        key.reason = reason.or(key.reason.take());
+        (key.status, key.since_gen, key.reason) = (status, since_gen, reason);
         Self::from_body(body)
     }
 }

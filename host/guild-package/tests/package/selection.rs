@@ -2,15 +2,19 @@
 //! where nobody attacks.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use guild_package::store::generation::Generation;
+use guild_package::limits::JSON_MAX_INTEGER;
+use guild_package::store::generation::{ActiveMode, Generation};
 use guild_package::store::{RevokeOptions, Revoked, RollbackOptions, Selected};
 use guild_package::trust::{KeyStatus, Withdrawal};
-use guild_package::{Code, Error, PackageId, PackageVersion, Result};
+use guild_package::{Code, Error, InstallOptions, PackageId, PackageVersion, Result};
 
-use crate::fixture::{Bench, grant, options};
+use crate::fixture::{Bench, Publisher, grant, options};
 
 const CPU: &str = "org.guild.kernels.cpu";
 const OTHER: &str = "org.guild.kernels.other";
@@ -82,6 +86,7 @@ fn any_installed_version_is_enabled_and_serves_its_names() {
         id: id(CPU),
         previous: Some(version("1.0.1")),
         enabled: Some(version("1.0.0")),
+        held: None,
         generation: 4,
         changed: true,
     };
@@ -269,9 +274,7 @@ fn a_rollback_never_enables_a_damaged_version() {
         bench.store.rollback(Some(&id(CPU)), BACK)
     });
     fs::remove_file(&object).unwrap();
-    bench.store_refuses(Code::StoreCorrupt, || {
-        bench.store.rollback(Some(&id(CPU)), BACK)
-    });
+    unavailable(&bench, "missing", "1.0.1");
 }
 
 /// Changes the last byte of a file and leaves its mode.
@@ -369,15 +372,18 @@ fn draining_keeps_new_sessions_off_and_waits_for_the_old_one() {
         .copy_verified(|_| Ok(()))
         .unwrap();
     bench.store.enable(&id(CPU), None).unwrap();
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let ends = Arc::clone(&has_ended);
     let end = std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
+        ends.store(true, Ordering::Release);
         drop(lease);
     });
     bench
         .store
         .disable(&id(CPU), Some(Duration::from_secs(30)))
         .unwrap();
-    assert!(end.is_finished());
+    assert!(has_ended.load(Ordering::Acquire), "nobody was waited for");
     end.join().unwrap();
 }
 
@@ -674,5 +680,256 @@ fn row_48_a_floor_only_rises_and_counts_for_every_way_in() {
         &bench.package(OTHER, "1.0.0"),
         &options(),
         Code::DowngradeRefused,
+    );
+}
+
+/// Each file of the store, damaged in turn, is one fault with its version, and nothing else is.
+#[test]
+fn row_57_an_examination_names_what_is_damaged_and_changes_nothing() {
+    let bench = Bench::with_two_versions();
+    let whole = bench.store.examine().unwrap();
+    assert_eq!((whole.versions, whole.files, whole.faults.len()), (2, 4, 0));
+    assert!(whole.chain.is_some() && whole.strangers.is_empty());
+    let listing = bench.listing();
+    let content = |path: &&std::path::PathBuf| {
+        (path.starts_with("objects") || path.starts_with("meta"))
+            && bench.store_path().join(path).is_file()
+    };
+    let files: Vec<_> = listing.keys().filter(content).cloned().collect();
+    assert_eq!(files.len(), 7);
+    for file in files {
+        let path = bench.store_path().join(&file);
+        let bytes = fs::read(&path).unwrap();
+        change_byte(&path);
+        let before = bench.listing();
+        let examined = bench.store.examine().unwrap();
+        assert_eq!(bench.listing(), before);
+        // The document is both versions'.
+        let shared = bytes == b"a package for tests\n";
+        let expected = if shared { 2 } else { 1 };
+        assert_eq!(examined.faults.len(), expected, "{}", file.display());
+        assert!(examined.faults.iter().all(|fault| fault.version.is_some()));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(bench.store.examine().unwrap().faults.len(), expected);
+        fs::write(&path, &bytes).unwrap();
+        let mode = fs::Permissions::from_mode(0o644);
+        fs::set_permissions(&path, mode).unwrap();
+        let loose = bench.store.examine().unwrap().faults.len();
+        assert_eq!(loose > 0, file.starts_with("objects"), "{}", file.display());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    assert_eq!(bench.listing(), listing);
+}
+
+#[test]
+fn what_is_no_part_of_the_store_is_listed_and_left_alone() {
+    let bench = Bench::new();
+    bench.install(&bench.package(CPU, "1.0.0")).unwrap();
+    let strangers = [
+        "HEAD.tmp",
+        "./notes.txt",
+        "gen/9-00000000.json",
+        "gen/readme",
+        "objects/sha256/zz/file",
+        "meta/sha256/ab/short",
+        "staging/0123456789abcdef",
+        "trust/7.json",
+    ];
+    for path in strangers {
+        let path = bench.store_path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"x").unwrap();
+    }
+    let examined = bench.store.examine().unwrap();
+    let found: std::collections::BTreeSet<_> = examined
+        .strangers
+        .iter()
+        .map(|path| path.as_str().trim_start_matches("./"))
+        .collect();
+    let expected = strangers.map(|path| path.trim_start_matches("./"));
+    assert_eq!(found, expected.into_iter().collect());
+    assert!(examined.faults.is_empty());
+    // Garbage is what the store wrote, not what others put there.
+    assert_eq!(bench.store.collect_garbage().unwrap().files, 0);
+    assert!(bench.store_path().join("objects/sha256/zz/file").exists());
+}
+
+#[test]
+fn a_folder_s_bundles_are_judged_as_an_install_would() {
+    let bench = Bench::with_two_versions();
+    bench.store.rollback(None, BACK).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let stranger = Publisher::new(folder.path(), "stranger");
+    for (name, bytes) in [
+        ("a.gkernel", bench.package(CPU, "1.0.2")),
+        ("b.gkernel", bench.package(CPU, "1.0.1")),
+        ("c.gkmodule", bench.package(OTHER, "1.0.0")),
+        ("d.gkernel", bench.package_by(&stranger, CPU, "1.0.3", "")),
+        ("e.txt", b"no bundle".to_vec()),
+        ("f.gkernel", b"no bundle".to_vec()),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let before = bench.listing();
+    let offers = bench
+        .store
+        .offers(folder.path(), &options().verify)
+        .unwrap();
+    assert_eq!(bench.listing(), before);
+    let seen: Vec<_> = offers
+        .iter()
+        .map(|offer| {
+            let name = offer.file.file_name().unwrap().to_string_lossy();
+            match &offer.package {
+                Ok(offered) => format!("{name} {} {}", offered.version, offered.is_update()),
+                Err(error) => format!("{name} {}", error.code().name()),
+            }
+        })
+        .collect();
+    let expected = [
+        "a.gkernel 1.0.2 true",
+        "b.gkernel 1.0.1 false",
+        "c.gkmodule 1.0.0 false",
+        "d.gkernel KEY_UNTRUSTED",
+        "f.gkernel BUNDLE_MALFORMED",
+    ];
+    assert_eq!(seen, expected);
+    let offered = offers[0].package.as_ref().unwrap();
+    assert_eq!(offered.enabled, Some(version("1.0.0")));
+    assert_eq!(offered.newest, Some(version("1.0.1")));
+}
+
+/// A version may not change to one that an enabled package forbids: not by `enable`, `rollback` or `install`.
+#[test]
+fn row_47_a_version_that_a_dependent_forbids_is_not_enabled() {
+    let bench = Bench::with_two_versions();
+    let lines = format!("depends = [{{ id = \"{CPU}\", req = \"~1.0.1\", min_epoch = 1 }}]");
+    bench
+        .install(&bench.package_by(&bench.publisher, OTHER, "1.0.0", &lines))
+        .unwrap();
+    bench.store_refuses(Code::DependencyMissing, || {
+        bench.store.enable(&id(CPU), Some(&version("1.0.0")))
+    });
+    unavailable(&bench, OTHER, "1.0.0, 1.0.1");
+    bench.install_refuses(
+        &bench.package(CPU, "1.1.0"),
+        &options(),
+        Code::DependencyMissing,
+    );
+    bench.install(&bench.package(CPU, "1.0.2")).unwrap();
+    bench.store.disable(&id(OTHER), None).unwrap();
+    bench
+        .store
+        .enable(&id(CPU), Some(&version("1.0.0")))
+        .unwrap();
+}
+
+/// Numbers that the strict reader refuses are never written.
+#[test]
+fn an_epoch_that_no_reader_takes_is_refused() {
+    let bench = Bench::with_two_versions();
+    for epoch in [JSON_MAX_INTEGER + 1, u64::MAX] {
+        bench.store_refuses(Code::BundleMalformed, || {
+            bench.store.raise_floor(&id(CPU), epoch)
+        });
+    }
+    bench.store.raise_floor(&id(CPU), JSON_MAX_INTEGER).unwrap();
+    assert_eq!(
+        bench.store.generation().unwrap().floors[&id(CPU)],
+        JSON_MAX_INTEGER
+    );
+}
+
+#[test]
+fn a_drain_that_ran_out_is_waited_for_again() {
+    let bench = Bench::with_two_versions();
+    let leased = bench.store.enabled_with_leases("long").unwrap();
+    let short = Some(Duration::from_millis(20));
+    for _ in 0..2 {
+        let busy = bench.store.disable(&id(CPU), short).unwrap_err();
+        assert_eq!(busy.code(), Code::ActiveSessionBusy);
+    }
+    drop(leased);
+    // Longer than any clock runs: for ever, not a panic.
+    let ended = bench.store.disable(&id(CPU), Some(Duration::MAX)).unwrap();
+    assert!(!ended.changed);
+}
+
+#[test]
+fn a_hold_keeps_the_highest_version_and_ends_with_a_choice() {
+    let bench = Bench::with_two_versions();
+    let pin = RollbackOptions { pin: true, ..BACK };
+    assert_eq!(
+        bench.store.rollback(None, pin).unwrap().held,
+        Some(version("1.0.1"))
+    );
+    // Nothing is left behind by going to where one is.
+    let nowhere = RollbackOptions { pin: true, ..to(4) };
+    bench.store_refuses(Code::Usage, || {
+        bench.store.rollback(Some(&id(CPU)), nowhere)
+    });
+    bench.store.disable(&id(CPU), None).unwrap();
+    bench.store_refuses(Code::Usage, || bench.store.rollback(Some(&id(CPU)), pin));
+    let old = InstallOptions {
+        allow_downgrade: true,
+        ..options()
+    };
+    bench
+        .install_with(&bench.package(CPU, "0.9.0"), &old)
+        .unwrap();
+    bench
+        .store
+        .enable(&id(CPU), Some(&version("0.9.0")))
+        .unwrap();
+    let lower = bench
+        .store
+        .rollback(Some(&id(CPU)), RollbackOptions { pin: true, ..to(4) })
+        .unwrap();
+    assert_eq!(lower.held, Some(version("1.0.1")));
+    let chosen = bench
+        .store
+        .enable(&id(CPU), Some(&version("1.0.1")))
+        .unwrap();
+    assert_eq!(chosen.held, None);
+}
+
+#[test]
+fn a_choice_by_hand_follows_its_package_and_ends_with_it() {
+    let bench = Bench::with_two_versions();
+    bench.force_generation(|generation| {
+        let active = generation.active.values_mut().next().unwrap();
+        active.mode = ActiveMode::Manual;
+    });
+    bench.store.rollback(None, BACK).unwrap();
+    let active = bench.store.active().unwrap()[0].1.clone();
+    assert_eq!(
+        (active.version, active.mode),
+        (version("1.0.0"), ActiveMode::Manual)
+    );
+    bench.install(&bench.package(OTHER, "1.0.0")).unwrap();
+    assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.0"));
+    bench.store.disable(&id(CPU), None).unwrap();
+    let active = bench.store.active().unwrap()[0].1.clone();
+    assert_eq!((active.id, active.mode), (id(OTHER), ActiveMode::Auto));
+}
+
+#[test]
+fn candidates_say_what_could_be_enabled_and_why_not() {
+    let bench = Bench::with_two_versions();
+    bench.install(&bench.package(CPU, "1.0.2")).unwrap();
+    bench.store.disable(&id(CPU), None).unwrap();
+    bench.store.raise_floor(&id(CPU), 2).unwrap();
+    let candidates = bench.store.candidates(None).unwrap();
+    assert_eq!(candidates.len(), 3);
+    for candidate in &candidates {
+        let code = candidate.refusal.as_ref().unwrap().code();
+        assert_eq!(
+            (candidate.enabled, candidate.was_enabled, code),
+            (false, true, Code::DowngradeRefused)
+        );
+    }
+    assert_eq!(
+        bench.store.candidates(Some(&id(OTHER))).unwrap_err().code(),
+        Code::NotFound
     );
 }

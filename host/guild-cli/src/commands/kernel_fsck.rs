@@ -1,0 +1,77 @@
+//! `guild kernel fsck`: reads the whole package store and compares it with its own records.
+
+use crate::data_dir::required_store;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::{Output, plain};
+use guild_package::store::{Examined, Fault};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Names every fault, and ends with the first one's code.
+pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let examined = required_store(data_dir)?.examine()?;
+    for fault in &examined.faults {
+        output.data(line(fault))?;
+    }
+    for path in &examined.strangers {
+        output.say(format!("{} is no part of the store", plain(path.as_str())));
+    }
+    let answer = answer(&examined);
+    match examined.faults.first() {
+        None => {
+            output.say(format!(
+                "The store is whole: {} versions, {} files, {} bytes",
+                examined.versions, examined.files, examined.bytes
+            ));
+            output.object(answer)
+        }
+        Some(fault) => {
+            let exit = Exit::from_number(fault.error.code().exit_code());
+            let count = examined.faults.len();
+            Err(
+                Failure::new(exit, format!("the package store has {count} fault(s)"))
+                    .hint("installing the same bundle again writes damaged files anew")
+                    .with_fields(answer),
+            )
+        }
+    }
+}
+
+fn line(fault: &Fault) -> String {
+    let what = fault.version.as_ref().map_or_else(
+        || "the store's records".to_owned(),
+        |version| version.to_string(),
+    );
+    format!("{what}\t{}\t{}", fault.error.code().name(), fault.error)
+}
+
+fn answer(examined: &Examined) -> Value {
+    let faults: Vec<Value> = examined
+        .faults
+        .iter()
+        .map(|fault| {
+            json!({
+                "version": fault.version,
+                "code": fault.error.code().name(),
+                "message": fault.error.to_string(),
+            })
+        })
+        .collect();
+    let chain = examined
+        .chain
+        .map(|chain| json!({ "generations": chain.generations, "trust_files": chain.trust_files }));
+    let strangers: Vec<&str> = examined
+        .strangers
+        .iter()
+        .map(|path| path.as_str())
+        .collect();
+    json!({
+        "chain": chain,
+        "versions": examined.versions,
+        "files": examined.files,
+        "bytes": examined.bytes,
+        "faults": faults,
+        "strangers": strangers,
+    })
+}

@@ -1,0 +1,65 @@
+//! `guild kernel outdated`: which bundles of a folder are newer than what is installed.
+
+use crate::args::OutdatedArgs;
+use crate::data_dir::required_store;
+use crate::failure::Outcome;
+use crate::output::{Output, plain};
+use guild_package::VerifyOptions;
+use guild_package::store::Offer;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Prints one line a bundle: `>` marks an update, `!` one that install would refuse.
+pub fn run(args: &OutdatedArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let store = required_store(data_dir)?;
+    let offers = store.offers(&args.folder, &VerifyOptions::default())?;
+    for offer in &offers {
+        output.data(line(offer))?;
+    }
+    let updates = offers.iter().filter(|offer| is_update(offer)).count();
+    output.say(match updates {
+        0 => "Nothing in this folder is newer than what is installed.".to_owned(),
+        1 => "1 update; `guild kernel install` installs it.".to_owned(),
+        _ => format!("{updates} updates; `guild kernel install` installs them."),
+    });
+    let rows: Vec<Value> = offers.iter().map(row).collect();
+    output.object(json!({ "bundles": rows, "updates": updates }))
+}
+
+fn is_update(offer: &Offer) -> bool {
+    offer
+        .package
+        .as_ref()
+        .is_ok_and(|offered| offered.is_update())
+}
+
+fn line(offer: &Offer) -> String {
+    let file = offer.file.to_string_lossy();
+    let file = plain(&file);
+    match &offer.package {
+        Ok(offered) => {
+            let mark = if is_update(offer) { '>' } else { ' ' };
+            let enabled = offered.enabled.as_ref();
+            let enabled = enabled.map_or_else(|| "none".to_owned(), ToString::to_string);
+            format!(
+                "{mark} {} {}\tenabled: {enabled}\t{file}",
+                offered.id, offered.version
+            )
+        }
+        Err(error) => format!("! {file}\t{}\t{error}", error.code().name()),
+    }
+}
+
+fn row(offer: &Offer) -> Value {
+    let (offered, error) = (offer.package.as_ref().ok(), offer.package.as_ref().err());
+    json!({
+        "file": offer.file.to_string_lossy(),
+        "id": offered.map(|offered| &offered.id),
+        "version": offered.map(|offered| &offered.version),
+        "enabled": offered.and_then(|offered| offered.enabled.as_ref()),
+        "newest": offered.and_then(|offered| offered.newest.as_ref()),
+        "is_update": is_update(offer),
+        "code": error.map(|error| error.code().name()),
+        "message": error.map(ToString::to_string),
+    })
+}
