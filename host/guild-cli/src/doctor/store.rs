@@ -16,10 +16,6 @@ use std::path::Path;
 
 /// The folder that changes are prepared in.
 const STAGING: &str = "staging";
-/// The notes of running sessions.
-const LEASES: &str = "leases";
-/// Bytes of a note that are read at most.
-const NOTE_LIMIT_BYTES: u64 = 4096;
 
 /// Store, state, packages, trusted keys, loading and devices.
 pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
@@ -114,7 +110,10 @@ fn state(store: &Store, path: &Path) -> Check {
         Ok(generation) => generation.n,
         Err(error) => return broken("store state", &error.into()),
     };
-    let sessions = sessions(path);
+    let sessions: Vec<Value> = match store.sessions() {
+        Ok(notes) => notes.iter().map(session).collect(),
+        Err(error) => return broken("store state", &error.into()),
+    };
     let alive = sessions.iter().filter(|session| session["alive"] == true);
     let alive = alive.count();
     let left_over = left_over(path);
@@ -134,27 +133,14 @@ fn state(store: &Store, path: &Path) -> Check {
     }
 }
 
-/// Whoever has left a note of using a package.
-fn sessions(path: &Path) -> Vec<Value> {
-    use std::io::Read;
-    let entries = std::fs::read_dir(path.join(LEASES)).into_iter().flatten();
-    let note = |entry: std::io::Result<std::fs::DirEntry>| {
-        let path = entry.ok()?.path();
-        if path.extension()? != "json" {
-            return None;
-        }
-        let mut text = String::new();
-        let file = std::fs::File::open(path).ok()?;
-        file.take(NOTE_LIMIT_BYTES).read_to_string(&mut text).ok()?;
-        let note: LeaseNote = serde_json::from_str(&text).ok()?;
-        Some(json!({
-            "pid": note.pid,
-            "session": note.session,
-            "since": note.start,
-            "alive": Path::new("/proc").join(note.pid.to_string()).exists(),
-        }))
-    };
-    entries.filter_map(note).collect()
+/// A session, and whether its process is there.
+fn session(note: &LeaseNote) -> Value {
+    json!({
+        "pid": note.pid,
+        "session": note.session,
+        "since": note.start,
+        "alive": Path::new("/proc").join(note.pid.to_string()).exists(),
+    })
 }
 
 /// Whether a change has left something beside the committed state.

@@ -109,7 +109,7 @@ impl Held {
         Err(Error::SessionsActive {
             id: id.clone(),
             version: Box::new(version.clone()),
-            sessions: notes(root, manifest)?,
+            sessions: notes(root, Some(manifest))?,
             next,
         })
     }
@@ -147,17 +147,17 @@ pub(super) fn is_in_use(root: &Root, manifest: Digest) -> Result<bool> {
     Ok(!is_free)
 }
 
-/// The notes beside a lock. One that can't be read is passed over: notes are advisory.
-fn notes(root: &Root, manifest: Digest) -> Result<Vec<LeaseNote>> {
+/// The notes beside the lock of `manifest`, or of all. One that can't be read is passed over: notes are advisory.
+pub(super) fn notes(root: &Root, manifest: Option<Digest>) -> Result<Vec<LeaseNote>> {
     let directory = StorePath::fixed("leases");
     let names = root
         .fs
         .list(&directory)
         .map_err(root.io("list", &directory))?;
-    let of_manifest = format!("{manifest}.");
+    let start = manifest.map_or_else(String::new, |manifest| format!("{manifest}."));
     let notes = names
         .iter()
-        .filter(|(name, _)| name.starts_with(&of_manifest) && name.ends_with(".json"))
+        .filter(|(name, _)| name.starts_with(&start) && name.ends_with(".json"))
         .filter_map(|(name, _)| {
             let bytes = root.fs.read(&directory.listed(name), SMALL_FILE_MAX_BYTES);
             json::decode("a lease note", &bytes.ok()?).ok()

@@ -197,6 +197,14 @@ impl Store {
         }
     }
 
+    /// Who says that they have a package: notes of sessions, some of which may have been killed.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn sessions(&self) -> Result<Vec<LeaseNote>> {
+        lease::notes(&self.root, None)
+    }
+
     /// Holds `package` for a session. Take the lease before the package is opened.
     ///
     /// # Errors

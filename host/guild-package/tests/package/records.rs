@@ -1,0 +1,216 @@
+//! The log, `fsck` and `outdated`: rows 57 and 67.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use guild_package::Code;
+use guild_package::store::generation::Generation;
+
+use crate::fixture::{Bench, Publisher, options};
+use crate::versions::{BACK, CPU, OTHER, change_byte, id, version};
+
+#[test]
+fn the_log_tells_what_each_generation_changed() {
+    let bench = Bench::with_two_versions();
+    bench.store.rollback(None, BACK).unwrap();
+    bench
+        .store
+        .remove(&id(CPU), Some(&version("1.0.1")))
+        .unwrap();
+    let log = bench.store.log(usize::MAX).unwrap();
+    let operations: Vec<_> = log
+        .iter()
+        .map(|entry| (entry.n, entry.op.to_string()))
+        .collect();
+    let expected = [
+        (5, "remove"),
+        (4, "rollback"),
+        (3, "install"),
+        (2, "install"),
+        (1, "trust-add"),
+        (0, "init"),
+    ];
+    assert_eq!(operations, expected.map(|(n, op)| (n, op.to_owned())));
+    assert_eq!(log[0].removed[0].to_string(), format!("{CPU}@1.0.1"));
+    assert_eq!(log[2].installed[0].to_string(), format!("{CPU}@1.0.1"));
+    let (before, after) = (&log[1].selected[0].before, &log[1].selected[0].after);
+    assert_eq!(
+        (before, after),
+        (&Some(version("1.0.1")), &Some(version("1.0.0")))
+    );
+    assert_eq!(
+        (log[4].trust, log[5].trust, log[3].trust),
+        (Some(1), Some(0), None)
+    );
+    assert_eq!(bench.store.log(2).unwrap(), log[..2]);
+    let whole = bench.store.verify_chain().unwrap();
+    assert_eq!((whole.generations, whole.trust_files), (6, 2));
+}
+
+/// Every file of the chain, changed or taken away, is found.
+#[test]
+fn row_67_a_broken_chain_is_named() {
+    let bench = Bench::with_two_versions();
+    for folder in ["gen", "trust"] {
+        for entry in fs::read_dir(bench.store_path().join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            change_byte(&path);
+            let broken = bench.store.verify_chain().unwrap_err();
+            assert_eq!(
+                broken.code(),
+                Code::StoreCorrupt,
+                "{}: {broken}",
+                path.display()
+            );
+            let name = path.file_name().unwrap().to_string_lossy();
+            assert!(broken.to_string().contains(&*name), "{broken}");
+            fs::remove_file(&path).unwrap();
+            assert_eq!(
+                bench.store.verify_chain().unwrap_err().code(),
+                Code::StoreCorrupt
+            );
+            fs::write(&path, bytes).unwrap();
+        }
+    }
+    bench.store.verify_chain().unwrap();
+}
+
+#[test]
+fn a_chain_in_which_a_pin_or_floor_shrank_is_broken() {
+    let shrinks: [fn(&mut Generation); 3] = [
+        |generation| generation.pins.clear(),
+        |generation| generation.floors.clear(),
+        |generation| generation.time_seen = 0,
+    ];
+    for shrink in shrinks {
+        let bench = Bench::with_two_versions();
+        bench.force_generation(|generation| {
+            generation.floors.insert(id(CPU), 1);
+        });
+        bench.store.verify_chain().unwrap();
+        bench.force_generation(|generation| {
+            generation.packages.clear();
+            generation.active.clear();
+            shrink(generation);
+        });
+        let broken = bench.store.verify_chain().unwrap_err();
+        assert_eq!(broken.code(), Code::StoreCorrupt, "{broken}");
+    }
+}
+
+/// Each file of the store, damaged in turn, is one fault with its version, and nothing else is.
+#[test]
+fn row_57_an_examination_names_what_is_damaged_and_changes_nothing() {
+    let bench = Bench::with_two_versions();
+    let whole = bench.store.examine().unwrap();
+    assert_eq!((whole.versions, whole.files, whole.faults.len()), (2, 4, 0));
+    assert!(whole.chain.is_some() && whole.strangers.is_empty());
+    let listing = bench.listing();
+    let content = |path: &&std::path::PathBuf| {
+        (path.starts_with("objects") || path.starts_with("meta"))
+            && bench.store_path().join(path).is_file()
+    };
+    let files: Vec<_> = listing.keys().filter(content).cloned().collect();
+    assert_eq!(files.len(), 7);
+    for file in files {
+        let path = bench.store_path().join(&file);
+        let bytes = fs::read(&path).unwrap();
+        change_byte(&path);
+        let before = bench.listing();
+        let examined = bench.store.examine().unwrap();
+        assert_eq!(bench.listing(), before);
+        // The document is both versions'.
+        let shared = bytes == b"a package for tests\n";
+        let expected = if shared { 2 } else { 1 };
+        assert_eq!(examined.faults.len(), expected, "{}", file.display());
+        assert!(examined.faults.iter().all(|fault| fault.version.is_some()));
+        fs::remove_file(&path).unwrap();
+        assert_eq!(bench.store.examine().unwrap().faults.len(), expected);
+        fs::write(&path, &bytes).unwrap();
+        let mode = fs::Permissions::from_mode(0o644);
+        fs::set_permissions(&path, mode).unwrap();
+        let loose = bench.store.examine().unwrap().faults.len();
+        assert_eq!(loose > 0, file.starts_with("objects"), "{}", file.display());
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    assert_eq!(bench.listing(), listing);
+}
+
+#[test]
+fn what_is_no_part_of_the_store_is_listed_and_left_alone() {
+    let bench = Bench::new();
+    bench.install(&bench.package(CPU, "1.0.0")).unwrap();
+    let strangers = [
+        "HEAD.tmp",
+        "./notes.txt",
+        "gen/9-00000000.json",
+        "gen/readme",
+        "objects/sha256/zz/file",
+        "meta/sha256/ab/short",
+        "staging/0123456789abcdef",
+        "trust/7.json",
+    ];
+    for path in strangers {
+        let path = bench.store_path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"x").unwrap();
+    }
+    let examined = bench.store.examine().unwrap();
+    let found: std::collections::BTreeSet<_> = examined
+        .strangers
+        .iter()
+        .map(|path| path.as_str().trim_start_matches("./"))
+        .collect();
+    let expected = strangers.map(|path| path.trim_start_matches("./"));
+    assert_eq!(found, expected.into_iter().collect());
+    assert!(examined.faults.is_empty());
+    // Garbage is what the store wrote, not what others put there.
+    assert_eq!(bench.store.collect_garbage().unwrap().files, 0);
+    assert!(bench.store_path().join("objects/sha256/zz/file").exists());
+}
+
+#[test]
+fn a_folder_s_bundles_are_judged_as_an_install_would() {
+    let bench = Bench::with_two_versions();
+    bench.store.rollback(None, BACK).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let stranger = Publisher::new(folder.path(), "stranger");
+    for (name, bytes) in [
+        ("a.gkernel", bench.package(CPU, "1.0.2")),
+        ("b.gkernel", bench.package(CPU, "1.0.1")),
+        ("c.gkmodule", bench.package(OTHER, "1.0.0")),
+        ("d.gkernel", bench.package_by(&stranger, CPU, "1.0.3", "")),
+        ("e.txt", b"no bundle".to_vec()),
+        ("f.gkernel", b"no bundle".to_vec()),
+    ] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    let before = bench.listing();
+    let offers = bench
+        .store
+        .offers(folder.path(), &options().verify)
+        .unwrap();
+    assert_eq!(bench.listing(), before);
+    let seen: Vec<_> = offers
+        .iter()
+        .map(|offer| {
+            let name = offer.file.file_name().unwrap().to_string_lossy();
+            match &offer.package {
+                Ok(offered) => format!("{name} {} {}", offered.version, offered.is_update()),
+                Err(error) => format!("{name} {}", error.code().name()),
+            }
+        })
+        .collect();
+    let expected = [
+        "a.gkernel 1.0.2 true",
+        "b.gkernel 1.0.1 false",
+        "c.gkmodule 1.0.0 false",
+        "d.gkernel KEY_UNTRUSTED",
+        "f.gkernel BUNDLE_MALFORMED",
+    ];
+    assert_eq!(seen, expected);
+    let offered = offers[0].package.as_ref().unwrap();
+    assert_eq!(offered.enabled, Some(version("1.0.0")));
+    assert_eq!(offered.newest, Some(version("1.0.1")));
+}
