@@ -192,7 +192,7 @@ fn delete(root: &Root, area: Area, digest: Digest) -> Result<u64> {
     let bytes = file.metadata().map_err(root.io("read", &path))?.len();
     root.fs
         .remove_file(&path)
-        .map_err(root.io("remove", &path))?; // B9
+        .map_err(root.io("remove", &path))?;
     let directory = StorePath::fan_out(area, digest);
     root.fs
         .sync_dir(&directory)
