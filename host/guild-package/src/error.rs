@@ -310,15 +310,13 @@ pub enum Error {
         /// The version that is enabled, if one is.
         found: Option<PackageVersion>,
     },
-    /// Another package depends on this one.
-    #[error("{by} needs {id} {requirement}, and {}. Disable {by} first", .becomes.as_ref().map_or_else(|| "none would be enabled".to_owned(), |version| format!("{version} isn't that")))]
+    /// Other packages depend on this one.
+    #[error("{id} is needed by {}, and {}. Disable those first", list(.by), .becomes.as_ref().map_or_else(|| "none would be enabled".to_owned(), |version| format!("{version} isn't what they need")))]
     StillNeeded {
         /// The package.
         id: PackageId,
-        /// An enabled package that depends on it.
-        by: PackageId,
-        /// Which versions and epoch would do.
-        requirement: String,
+        /// Enabled packages that depend on it, each with what it needs.
+        by: Vec<String>,
         /// The version that would be enabled, if any.
         becomes: Option<PackageVersion>,
     },

@@ -2,6 +2,7 @@
 //! hash of the one before (`docs/package-format.md`, section 7); the store's generation says which file
 //! is in force, so a change of trust commits like any other change.
 
+mod succession;
 mod withdrawal;
 
 pub use withdrawal::Withdrawal;

@@ -9,6 +9,7 @@ use crate::store::Store;
 use crate::store::generation::{Generation, Pin};
 use crate::store::path::StorePath;
 use crate::store::state::{Head, Root, State};
+use crate::trust::TrustStore;
 
 /// One generation, as the difference from the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,13 +230,21 @@ impl Root {
     /// Walks the trust files from the one in force to number 0. The number of the one in force.
     fn verify_trust_chain(&self, state: &State) -> Result<u64> {
         let mut reference = state.generation.trust;
+        let mut newer: Option<TrustStore> = None;
         loop {
             let trust = self.trust_file(reference)?;
+            if let Some(newer) = &newer {
+                newer.body().check_follows(trust.body()).map_err(|broken| {
+                    let path = StorePath::trust(reference.n);
+                    self.corrupt(&path, broken)
+                })?;
+            }
             let Some(n) = reference.n.checked_sub(1) else {
                 return Ok(state.generation.trust.n);
             };
             reference.n = n;
             reference.sha256 = trust.body().prev;
+            newer = Some(trust);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! of a package is enabled, or none.
 
 use crate::error::{Error, Result};
-use crate::manifest::Manifest;
+use crate::manifest::{Dependency, Manifest};
 use crate::name::{PackageId, ProvidedName};
 use crate::store::Store;
 use crate::store::generation::{Active, ActiveMode, Generation};
@@ -81,27 +81,30 @@ impl Store {
     /// Every enabled package that depends on `id` gets along with the version that is enabled next, or with none.
     ///
     /// # Errors
-    /// [`Error::StillNeeded`] naming the first that doesn't.
+    /// [`Error::StillNeeded`] naming those that don't.
     pub(super) fn check_dependents(
         &self,
         state: &State,
         id: &PackageId,
         becomes: Option<&Manifest>,
     ) -> Result<()> {
+        let mut by = Vec::new();
         for other in self.loadable(state)? {
             let needs = other.manifest().depends.iter();
-            for need in needs.filter(|need| need.id == *id && other.id() != id) {
-                if !becomes.is_some_and(|manifest| need.is_met_by(manifest)) {
-                    return Err(Error::StillNeeded {
-                        id: id.clone(),
-                        by: other.id().clone(),
-                        requirement: need.requirement(),
-                        becomes: becomes.map(|manifest| manifest.version.clone()),
-                    });
-                }
+            let mut needs = needs.filter(|need| need.id == *id && other.id() != id);
+            let is_met = |need: &Dependency| becomes.is_some_and(|it| need.is_met_by(it));
+            if let Some(need) = needs.find(|need| !is_met(need)) {
+                by.push(format!("{} ({})", other.id(), need.requirement()));
             }
         }
-        Ok(())
+        match by.is_empty() {
+            true => Ok(()),
+            false => Err(Error::StillNeeded {
+                id: id.clone(),
+                by,
+                becomes: becomes.map(|manifest| manifest.version.clone()),
+            }),
+        }
     }
 
     /// The enabled packages that verify. One that doesn't can't be loaded; it must not keep others from being

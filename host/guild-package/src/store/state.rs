@@ -120,7 +120,13 @@ impl Root {
 
     /// The trust that `generation` puts in force.
     pub fn trust(&self, generation: &Generation) -> Result<TrustStore> {
-        self.trust_file(generation.trust)
+        let trust = self.trust_file(generation.trust)?;
+        let mut keys = trust.keys().iter();
+        if keys.any(|key| key.since_gen > generation.n) {
+            let path = StorePath::trust(generation.trust.n);
+            return Err(self.corrupt(&path, "a key's generation comes from the future"));
+        }
+        Ok(trust)
     }
 
     /// The trust file of that number and digest.

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use guild_package::Code;
 use guild_package::store::generation::Generation;
+use guild_package::trust::{KeyStatus, Right, TrustBody};
 
 use crate::fixture::{Bench, Publisher, options};
 use crate::versions::{BACK, CPU, OTHER, change_byte, id, version};
@@ -213,4 +214,37 @@ fn a_folder_s_bundles_are_judged_as_an_install_would() {
     let offered = offers[0].package.as_ref().unwrap();
     assert_eq!(offered.enabled, Some(version("1.0.0")));
     assert_eq!(offered.newest, Some(version("1.0.1")));
+}
+
+/// Each trust file of a chain takes something back that the one before said.
+#[test]
+fn a_chain_in_which_trust_was_taken_back_is_broken() {
+    let takes_back: [fn(&mut TrustBody); 4] = [
+        |trust| trust.keys.clear(),
+        |trust| trust.keys[0].status = KeyStatus::Active,
+        |trust| trust.keys[0].since_gen += 1,
+        |trust| trust.keys[0].scopes[0].rights.push(Right::Epoch),
+    ];
+    for take_back in takes_back {
+        let bench = Bench::with_two_versions();
+        bench.force_trust(|trust| {
+            trust.keys[0].status = KeyStatus::Compromised;
+            trust.keys[0].since_gen = 2;
+        });
+        bench.store.verify_chain().unwrap();
+        bench.force_trust(take_back);
+        let broken = bench.store.verify_chain().unwrap_err();
+        assert_eq!(broken.code(), Code::StoreCorrupt);
+        assert!(broken.to_string().contains("trust/2.json"), "{broken}");
+    }
+}
+
+#[test]
+fn a_key_from_the_future_is_not_believed() {
+    let bench = Bench::with_two_versions();
+    bench.force_trust(|trust| trust.keys[0].since_gen = 5);
+    assert_eq!(
+        bench.store.enabled().unwrap_err().code(),
+        Code::StoreCorrupt
+    );
 }
