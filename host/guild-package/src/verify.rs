@@ -457,18 +457,24 @@ fn count_distinct(keys: &[&TrustedKey], by_operator: bool) -> usize {
     }
 }
 
+/// Step 8.12: the epoch floor.
+pub(crate) fn check_floor(manifest: &Manifest, history: &dyn History) -> Result<()> {
+    let floor = history.floor(&manifest.id);
+    match manifest.security_epoch < floor {
+        false => Ok(()),
+        true => Err(Error::EpochBelowFloor {
+            id: manifest.id.clone(),
+            version: manifest.version.clone(),
+            epoch: manifest.security_epoch,
+            floor,
+        }),
+    }
+}
+
 /// Steps 8.12 and 8.13: epoch floor, then the permanent pin of a version to its first manifest.
 fn check_history(manifest: &Manifest, digest: Digest, history: &dyn History) -> Result<()> {
     let (id, version) = (&manifest.id, &manifest.version);
-    let floor = history.floor(id);
-    if manifest.security_epoch < floor {
-        return Err(Error::EpochBelowFloor {
-            id: id.clone(),
-            version: version.clone(),
-            epoch: manifest.security_epoch,
-            floor,
-        });
-    }
+    check_floor(manifest, history)?;
     match history.pin(id, version) {
         Some(pinned) if pinned != digest => Err(Error::VersionImmutable {
             id: id.clone(),

@@ -85,8 +85,7 @@ impl Store {
                 for artifact in package.artifacts() {
                     examined.files += 1;
                     examined.bytes += artifact.size();
-                    let read = package.open_artifact(&artifact);
-                    if let Err(error) = read.and_then(|object| object.copy_verified(|_| Ok(()))) {
+                    if let Err(error) = package.check_artifact(&artifact) {
                         fault(error);
                     }
                 }

@@ -186,6 +186,14 @@ impl InstalledPackage {
         })
     }
 
+    /// Reads an artifact of this package, and compares it with its digest.
+    ///
+    /// # Errors
+    /// As [`Self::open_artifact`] and [`ObjectSource::copy_verified`].
+    pub(super) fn check_artifact(&self, info: &ArtifactInfo) -> Result<()> {
+        self.open_artifact(info)?.copy_verified(|_| Ok(()))
+    }
+
     fn info(&self, artifact: &Artifact) -> ArtifactInfo {
         let index = artifact
             .target

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::store::contents::number;
-use crate::store::lock;
+use crate::store::lease;
 use crate::store::path::StorePath;
 use crate::store::state::{Root, State};
 
@@ -82,12 +82,7 @@ fn remove_orphaned_notes(root: &Root) -> Result<()> {
         let Some(manifest) = name.split('.').next().and_then(|hex| hex.parse().ok()) else {
             continue;
         };
-        let lock_path = StorePath::lease_lock(manifest);
-        let file = root
-            .fs
-            .open_lock(&lock_path)
-            .map_err(root.io("open", &lock_path))?;
-        if lock::try_exclusive(&file).map_err(root.io("lock", &lock_path))? {
+        if !lease::is_in_use(root, manifest)? {
             // A session that ended since the listing has removed its own.
             remove_if_there(root, &directory.listed(name))?;
         }

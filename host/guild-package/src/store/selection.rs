@@ -17,7 +17,7 @@ use crate::store::lock::WriterLock;
 use crate::store::providers::{deselect, select_version};
 use crate::store::state::State;
 use crate::store::transaction::Transaction;
-use crate::verify::{History as _, system_time_s};
+use crate::verify::{check_floor, system_time_s};
 
 /// How often a session that is waited for is looked at.
 const DRAIN_POLL_MS: u64 = 20;
@@ -289,22 +289,13 @@ impl Store {
         };
         let package = InstalledPackage::open(&self.root, state, id, version, installed)?;
         let manifest = package.manifest();
-        let floor = state.generation.floor(id);
-        if manifest.security_epoch < floor {
-            return Err(Error::EpochBelowFloor {
-                id: id.clone(),
-                version: version.clone(),
-                epoch: manifest.security_epoch,
-                floor,
-            });
-        }
+        check_floor(manifest, &state.generation)?;
         if manifest.plugin().is_none() {
             return Err(incompatible(manifest));
         }
         preflight::check_host(manifest)?;
         for artifact in package.artifacts() {
-            let object = package.open_artifact(&artifact)?;
-            object.copy_verified(|_| Ok(()))?;
+            package.check_artifact(&artifact)?;
         }
         super::install::check_dependencies(self, state, manifest)?;
         Ok(package)

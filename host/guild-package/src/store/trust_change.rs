@@ -83,20 +83,12 @@ impl Store {
     /// # Errors
     /// As [`TrustStore::with_key`], and the errors of a commit.
     pub fn trust_add(&self, record: &KeyRecord, grant: &Grant) -> Result<TrustAdded> {
-        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         let trust = state.trust.with_key(record, grant, state.head.n + 1)?;
-        let arguments = KeyArguments {
-            key: record.id,
-            trust_sha256: trust.digest(),
-        };
-        let mut next = state.successor("trust-add", &arguments, system_time_s())?;
-        next.trust = transaction.put_trust(&trust)?;
-        let head = transaction.commit(&next)?;
-        Ok(TrustAdded {
-            key: record.id,
-            generation: head.n,
-        })
+        let key = record.id;
+        let generation = commit_trust(transaction, "trust-add", key, &trust)?;
+        Ok(TrustAdded { key, generation })
     }
 
     /// Withdraws a trusted key.
@@ -104,7 +96,7 @@ impl Store {
     /// # Errors
     /// As [`TrustStore::without_key`], and the errors of a commit.
     pub fn trust_revoke(&self, key: &KeyId, options: &RevokeOptions) -> Result<Revoked> {
-        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         let reason = options.reason.clone();
         let trust = state
@@ -118,17 +110,7 @@ impl Store {
         if options.dry_run {
             return Ok(revoked);
         }
-        let arguments = KeyArguments {
-            key: *key,
-            trust_sha256: trust.digest(),
-        };
-        let now_s = system_time_s();
-        let mut next =
-            state
-                .generation
-                .successor(state.head.sha256, "trust-revoke", &arguments, now_s)?;
-        next.trust = transaction.put_trust(&trust)?;
-        revoked.generation = transaction.commit(&next)?.n;
+        revoked.generation = commit_trust(transaction, "trust-revoke", *key, &trust)?;
         Ok(revoked)
     }
 
@@ -149,10 +131,7 @@ impl Store {
             ));
         }
         let arguments = FloorArguments { id, epoch };
-        let now_s = system_time_s();
-        let mut next = state
-            .generation
-            .successor(state.head.sha256, "floor", &arguments, now_s)?;
+        let mut next = state.successor("floor", &arguments, system_time_s())?;
         next.floors.insert(id.clone(), epoch);
         let below = self.below(state, id, epoch)?;
         let enabled = state.generation.enabled_version(id);
@@ -200,4 +179,21 @@ impl Store {
         }
         Ok(below)
     }
+}
+
+/// Puts `trust`, which a change of `key` made, in force. The generation that names it.
+fn commit_trust(
+    mut transaction: Transaction<'_>,
+    op: &'static str,
+    key: KeyId,
+    trust: &TrustStore,
+) -> Result<u64> {
+    let arguments = KeyArguments {
+        key,
+        trust_sha256: trust.digest(),
+    };
+    let state = transaction.state();
+    let mut next = state.successor(op, &arguments, system_time_s())?;
+    next.trust = transaction.put_trust(trust)?;
+    Ok(transaction.commit(&next)?.n)
 }

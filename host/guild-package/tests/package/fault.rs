@@ -314,7 +314,15 @@ fn prepared() -> Bench {
     bench
 }
 
-/// A copy with the same modes, to break.
+/// A copy of a store, to break, and where it lies.
+fn copied(bench: &Bench) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kernels");
+    copy(&bench.store_path(), &path);
+    (folder, path)
+}
+
+/// A copy with the same modes.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -347,9 +355,7 @@ fn fails_once(
     (fail_at, error): (usize, io::ErrorKind),
 ) -> bool {
     let place = format!("{name}: call {fail_at}, {error}");
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("kernels");
-    copy(&prepared.store_path(), &path);
+    let (_folder, path) = copied(prepared);
     let (before, _) = content(&path);
     let fs = Faulty::new(&path, fail_at, error);
     let store = Store::with_fs(fs.clone(), &path, StoreOptions::default());
@@ -387,9 +393,7 @@ fn fails_once(
 fn rows_60_63_64_every_call_of_every_command_may_fail_once() {
     let prepared = prepared();
     for (name, operation) in OPERATIONS {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("kernels");
-        copy(&prepared.store_path(), &path);
+        let (_folder, path) = copied(&prepared);
         operation(&Store::open(&path, StoreOptions::default()).unwrap()).unwrap();
         let expected = content(&path);
         for error in [io::ErrorKind::Other, io::ErrorKind::StorageFull] {
@@ -406,9 +410,7 @@ fn rows_60_63_64_every_call_of_every_command_may_fail_once() {
 fn rows_61_62_every_command_is_durable_before_its_commit_and_at_success() {
     let prepared = prepared();
     for (name, operation) in OPERATIONS {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("kernels");
-        copy(&prepared.store_path(), &path);
+        let (_folder, path) = copied(&prepared);
         let fs = Faulty::new(&path, usize::MAX, io::ErrorKind::Other);
         let store = Store::with_fs(fs.clone(), &path, StoreOptions::default()).unwrap();
         operation(&store).unwrap();
@@ -458,9 +460,7 @@ fn row_66_a_reader_survives_a_removal_at_any_moment() {
     for (name, read) in READERS {
         let mut at = 0;
         loop {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("kernels");
-            copy(&prepared.store_path(), &path);
+            let (_folder, path) = copied(&prepared);
             let other = Store::open(&path, StoreOptions::default()).unwrap();
             let removal = move || {
                 other.enable(&id(CPU), Some(&version("1.0.0"))).unwrap();
