@@ -194,6 +194,24 @@ pub enum Error {
         /// The scopes the key has.
         scopes: Vec<ScopePrefix>,
     },
+    /// Two notes of a store's chain, or a note and the chain, don't go together.
+    #[error(
+        "the checkpoint doesn't go with this chain: {detail}. Somebody cut the chain or wrote it anew; look at both machines before you go on"
+    )]
+    Checkpoint {
+        /// What differs.
+        detail: String,
+    },
+    /// A rotation hands on more than the old key may.
+    #[error(
+        "{key} may not hand on scope {prefix}: it doesn't have that scope, or the scope lacks the right rotate. The scopes of a key are in `guild kernel trust show`; `guild kernel trust add KEY.json --scope PREFIX --right publish --right rotate` adds one that can be handed on"
+    )]
+    ScopeRotation {
+        /// The old key.
+        key: KeyId,
+        /// The scope that the rotation names.
+        prefix: ScopePrefix,
+    },
     /// Bytes that are not of the format.
     #[error(
         "{what} is malformed: {detail}. It was not made by `guild kernel sign`, or was changed since; fetch it again"
@@ -417,7 +435,7 @@ impl Error {
             | Self::ThresholdNotMet { .. }
             | Self::PublisherChanged { .. } => Code::KeyUntrusted,
             Self::KeyRevoked { .. } => Code::KeyRevoked,
-            Self::ScopeDenied { .. } => Code::ScopeDenied,
+            Self::ScopeDenied { .. } | Self::ScopeRotation { .. } => Code::ScopeDenied,
             Self::Malformed { .. } => Code::BundleMalformed,
             Self::DigestMismatch { .. } => Code::DigestMismatch,
             Self::VersionImmutable { .. } => Code::VersionImmutable,
@@ -429,7 +447,7 @@ impl Error {
             Self::RollbackUnavailable { .. } => Code::RollbackUnavailable,
             Self::EntryMissing { .. } => Code::PreflightRefused,
             Self::StoreLocked { .. } => Code::StoreLocked,
-            Self::StoreCorrupt { .. } => Code::StoreCorrupt,
+            Self::StoreCorrupt { .. } | Self::Checkpoint { .. } => Code::StoreCorrupt,
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,
             Self::Io { .. } => Code::Io,
         }

@@ -21,6 +21,8 @@ pub const SIGNATURES_MAX: usize = 32;
 pub const STATE_FILE_MAX_BYTES: u64 = 16 << 20;
 /// Largest key record, seed file or `HEAD`, in bytes.
 pub const SMALL_FILE_MAX_BYTES: u64 = 4 << 10;
+/// Largest key rotation or checkpoint, in bytes.
+pub const STATEMENT_MAX_BYTES: u64 = 64 << 10;
 /// Largest `package.toml`, in bytes.
 pub const PACKAGE_TOML_MAX_BYTES: u64 = 256 << 10;
 /// Deepest nesting of a JSON text.

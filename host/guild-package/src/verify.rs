@@ -4,7 +4,7 @@
 //!
 //! The same first two stages run again whenever an installed package is opened for loading.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use crate::envelope::Envelope;
 use crate::error::{Error, Result};
 use crate::key::KeyId;
 use crate::manifest::{Artifact, Kind, Manifest};
-use crate::name::{PackageId, PackageVersion};
+use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::outside;
 use crate::sign::Purpose;
 use crate::text::PlainText;
@@ -247,7 +247,7 @@ impl AuthorizedManifest {
         {
             check_history(&manifest, manifest_digest, history)?;
             if !accept_new_publisher {
-                check_publisher(&manifest, &publishers, history)?;
+                check_publisher(&manifest, &publishers, trust, history)?;
             }
         }
         let signers = publishers.into_iter().map(Signer::from).collect();
@@ -288,6 +288,65 @@ impl<'trust> SignedManifest<'trust> {
             envelope_bytes,
             signers,
         })
+    }
+}
+
+/// A bundle that a known key has signed and whose files are whole. It says nothing of who may publish it: it is for
+/// adding a signature, never for installing.
+#[derive(Debug)]
+pub(crate) struct SignedBundle {
+    bundle: Bundle<File>,
+    bytes: Vec<u8>,
+    envelope: Envelope,
+    manifest: Manifest,
+}
+
+impl SignedBundle {
+    /// Steps 8.1 to 8.6 and 8.15; a signer that isn't withdrawn is among them.
+    pub(crate) fn read(path: &Path, trust: &TrustStore) -> Result<Self> {
+        let bundle = Bundle::parse(outside::open_regular(path)?)?;
+        let signed = SignedManifest::check(bundle.manifest()?, bundle.envelope()?, trust)?;
+        let is_good = |key: &&&TrustedKey| key.status == KeyStatus::Active;
+        if let (None, Some(key)) = (signed.signers.iter().find(is_good), signed.signers.first()) {
+            return Err(key.revoked());
+        }
+        let manifest = Manifest::decode(&signed.bytes)?;
+        check_artifacts(&bundle, &manifest)?;
+        let SignedManifest {
+            bytes, envelope, ..
+        } = signed;
+        Ok(Self {
+            bundle,
+            bytes,
+            envelope,
+            manifest,
+        })
+    }
+
+    /// The manifest's exact bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) const fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    pub(crate) fn into_manifest(self) -> Manifest {
+        self.manifest
+    }
+
+    /// Every artifact, by path.
+    pub(crate) fn files(&self) -> Result<BTreeMap<ArtifactPath, Vec<u8>>> {
+        let read = |entry: &BundleEntry| {
+            let mut data = Vec::new();
+            self.bundle.read_entry(entry, |piece| {
+                data.extend_from_slice(piece);
+                Ok(())
+            })?;
+            Ok((entry.name.clone(), data))
+        };
+        self.bundle.artifacts().iter().map(read).collect()
     }
 }
 
@@ -374,20 +433,9 @@ fn in_time<'trust>(
     let mut outside = None;
     let mut good = Vec::new();
     for key in publishers {
-        let (from_s, until_s) = (
-            key.not_before.unwrap_or(0),
-            key.not_after.unwrap_or(u64::MAX),
-        );
-        match (from_s..until_s).contains(&now_s) {
-            true => good.push(key),
-            false => {
-                outside = Some(Error::Expired {
-                    what: key.id.to_string(),
-                    now_s,
-                    from_s,
-                    until_s,
-                })
-            }
+        match key.check_time(now_s) {
+            Ok(()) => good.push(key),
+            Err(error) => outside = Some(error),
         }
     }
     match (good.is_empty(), outside) {
@@ -486,15 +534,16 @@ fn check_history(manifest: &Manifest, digest: Digest, history: &dyn History) -> 
     }
 }
 
-/// Step 8.14: a later release comes from somebody who signed the first one.
+/// Step 8.14: a later release comes from somebody who signed the first one, or whose key followed such a key.
 fn check_publisher(
     manifest: &Manifest,
     publishers: &[&TrustedKey],
+    trust: &TrustStore,
     history: &dyn History,
 ) -> Result<()> {
     let pinned = history.signers(&manifest.id);
     let offered: Vec<KeyId> = publishers.iter().map(|key| key.id).collect();
-    if pinned.is_empty() || offered.iter().any(|key| pinned.contains(key)) {
+    if pinned.is_empty() || offered.iter().any(|key| trust.descends(*key, &pinned)) {
         return Ok(());
     }
     Err(Error::PublisherChanged {

@@ -9,6 +9,7 @@ use std::process::Command;
 
 use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
 use guild_package::bundle::Bundle;
+use guild_package::seed::SeedFile;
 use guild_package::trust::{Grant, Scope};
 use guild_package::{
     Code, Digest, InstallOptions, Installed, KeyRecord, KeygenOptions, SignOptions, Store,
@@ -60,6 +61,7 @@ impl Bench {
             label: "loader test".parse().unwrap(),
             operator: "nobody".parse().unwrap(),
             test_identity: true,
+            passphrase: None,
         };
         let record = keygen(
             &folder.path().join("seed"),
@@ -170,7 +172,10 @@ impl Bench {
         sign_package(
             staging.path(),
             &self.record.id.to_string(),
-            &self.path().join("seed"),
+            &SeedFile::read(&self.path().join("seed"))
+                .unwrap()
+                .plain()
+                .unwrap(),
             &bundle,
             &SignOptions::default(),
         )

@@ -47,7 +47,7 @@ pub use offers::{Offer, Offered};
 pub use path::StorePath;
 pub use removal::{Collected, Removed};
 pub use selection::{Candidate, RollbackOptions, Selected};
-pub use trust_change::{FloorRaised, RevokeOptions, Revoked, TrustAdded};
+pub use trust_change::{FloorRaised, PolicySet, RevokeOptions, Revoked, Rotated, TrustAdded};
 
 /// How often a reader starts again when a writer changed its package's selection meanwhile.
 const LEASE_ATTEMPTS: usize = 3;

@@ -32,7 +32,7 @@ fn sign_library(bench: &Bench, library: &Path) -> guild_package::Result<(SignedP
     let signed = sign_package(
         staging.path(),
         &key,
-        &bench.publisher.seed_file,
+        &bench.publisher.seed(),
         &out,
         &SignOptions::default(),
     )?;

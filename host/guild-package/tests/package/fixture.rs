@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use guild_package::bundle::{EmitEntry, emit};
 use guild_package::envelope::{Envelope, EnvelopeSignature};
-use guild_package::key::{Algorithm, SecretSeed};
+use guild_package::key::Algorithm;
 use guild_package::name::ArtifactPath;
+use guild_package::seed::{SecretSeed, SeedFile};
 use guild_package::sign::{Purpose, sign};
 use guild_package::store::generation::{Generation, TrustReference};
 use guild_package::trust::{Grant, Scope, TrustBody};
@@ -76,22 +77,14 @@ impl Bench {
         version: &str,
         lines: &str,
     ) -> Vec<u8> {
-        let staging = tempfile::tempdir_in(self.path()).unwrap();
-        write_staging(staging.path(), id, version, lines);
+        let staging = stage(self.path(), id, version, lines);
         let bundle = staging.path().join("out.gkernel");
         let key = publisher.record.id.to_string();
         let options = SignOptions {
             issued_at: Some(NOW_S - 1000),
             ..SignOptions::default()
         };
-        sign_package(
-            staging.path(),
-            &key,
-            &publisher.seed_file,
-            &bundle,
-            &options,
-        )
-        .unwrap();
+        sign_package(staging.path(), &key, &publisher.seed(), &bundle, &options).unwrap();
         fs::read(bundle).unwrap()
     }
 
@@ -193,13 +186,14 @@ impl Publisher {
             label: name.parse().unwrap(),
             operator: format!("{name} operator").parse().unwrap(),
             test_identity: true,
+            passphrase: None,
         };
         let record = keygen(&seed_file, &folder.join(format!("{name}.json")), &options).unwrap();
         Self { record, seed_file }
     }
 
     pub fn seed(&self) -> SecretSeed {
-        SecretSeed::read(&self.seed_file).unwrap()
+        SeedFile::read(&self.seed_file).unwrap().plain().unwrap()
     }
 
     pub fn sign(&self, purpose: Purpose, body: &[u8]) -> EnvelopeSignature {
@@ -287,6 +281,13 @@ pub fn listing(root: &Path) -> BTreeMap<PathBuf, String> {
         }
     }
     found
+}
+
+/// A staging folder below `folder`.
+pub fn stage(folder: &Path, id: &str, version: &str, lines: &str) -> tempfile::TempDir {
+    let staging = tempfile::tempdir_in(folder).unwrap();
+    write_staging(staging.path(), id, version, lines);
+    staging
 }
 
 fn write_staging(folder: &Path, id: &str, version: &str, lines: &str) {

@@ -2,8 +2,10 @@
 //! code, and must leave the store byte for byte as it was. Test names carry the rows of the threat table.
 
 mod archive;
+mod checkpoint;
 mod elf;
 mod envelope;
+mod external;
 mod fault;
 mod fixture;
 mod lease;
@@ -12,6 +14,7 @@ mod records;
 mod recovery;
 mod removal;
 mod revocation;
+mod rotation;
 mod schema;
 mod selection;
 mod store;

@@ -564,7 +564,7 @@ fn symbols_lie_next_to_the_stripped_library() {
         guild_package::sign_package(
             staging.path(),
             key,
-            &bench.publisher.seed_file,
+            &bench.publisher.seed(),
             &bundle,
             &options,
         )
