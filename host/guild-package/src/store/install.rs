@@ -15,6 +15,7 @@ use crate::preflight;
 use crate::store::Store;
 use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
+use crate::store::lease;
 use crate::store::path::Area;
 use crate::store::providers::select_version;
 use crate::store::state::State;
@@ -115,6 +116,9 @@ impl Store {
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
         put_parts(&mut transaction, &package)?;
+        if self.root.fs.is_shared() {
+            lease::prepare(&self.root, package.manifest_digest())?;
+        }
         installed.enabled = generation.enabled_version(&installed.id).cloned();
         installed.held = generation.held.get(&installed.id).cloned();
         installed.generation = transaction.commit(&generation)?.n;
@@ -204,16 +208,29 @@ pub(super) fn check_dependencies(store: &Store, state: &State, manifest: &Manife
             requirement: need.requirement(),
             found: found.cloned(),
         };
-        let Some((version, installed)) = state.generation.enabled(&need.id) else {
+        let Some(dependency) = enabled_dependency(store, state, &need.id)? else {
             return Err(missing(None));
         };
-        let root = &store.root;
-        let dependency = InstalledPackage::open(root, state, &need.id, version, installed)?;
         if !need.is_met_by(dependency.manifest()) {
-            return Err(missing(Some(version)));
+            return Err(missing(Some(dependency.version())));
         }
     }
     Ok(())
+}
+
+/// The enabled version of `id`, from the store below where this one has none.
+fn enabled_dependency(
+    store: &Store,
+    state: &State,
+    id: &PackageId,
+) -> Result<Option<InstalledPackage>> {
+    if let Some((version, installed)) = state.generation.enabled(id) {
+        return InstalledPackage::open(&store.root, state, id, version, installed).map(Some);
+    }
+    match store.below() {
+        Some(below) => enabled_dependency(below, &below.root.state()?, id),
+        None => Ok(None),
+    }
 }
 
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.

@@ -196,7 +196,7 @@ impl Store {
         let arguments = FloorArguments { id, epoch };
         let mut next = state.successor("floor", &arguments, system_time_s())?;
         next.floors.insert(id.clone(), epoch);
-        let below = self.below(state, id, epoch)?;
+        let below = self.below_epoch(state, id, epoch)?;
         let enabled = state.generation.enabled_version(id);
         let enabled_below = below.iter().find(|pin| Some(&pin.version) == enabled);
         Ok(FloorRaised {
@@ -231,7 +231,7 @@ impl Store {
     }
 
     /// The installed versions of a package whose epoch is below `epoch`, whoever signed them.
-    fn below(&self, state: &State, id: &PackageId, epoch: u64) -> Result<Vec<Pin>> {
+    fn below_epoch(&self, state: &State, id: &PackageId, epoch: u64) -> Result<Vec<Pin>> {
         let mut below = Vec::new();
         let installed = state.generation.installed();
         for (_, version, installed) in installed.filter(|(other, ..)| *other == id) {

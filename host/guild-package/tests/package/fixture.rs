@@ -217,6 +217,17 @@ pub fn options() -> InstallOptions {
     }
 }
 
+/// The exclusive lock of a whole file, as fcntl(2) describes it.
+pub fn write_lock() -> nix::libc::flock {
+    nix::libc::flock {
+        l_type: nix::libc::F_WRLCK as i16,
+        l_whence: nix::libc::SEEK_SET as i16,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    }
+}
+
 pub fn grant(prefix: &str) -> Grant {
     Grant {
         scopes: vec![Scope::publish(prefix.parse().unwrap()).unwrap()],

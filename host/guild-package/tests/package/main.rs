@@ -19,5 +19,6 @@ mod schema;
 mod selection;
 mod store;
 mod trust;
+mod users;
 mod versions;
 mod zip_crate;

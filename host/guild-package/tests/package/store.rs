@@ -506,7 +506,8 @@ fn row_65_a_busy_store_is_reported() {
         .write(true)
         .open(bench.store_path().join("LOCK"))
         .unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let exclusive = crate::fixture::write_lock();
+    nix::fcntl::fcntl(&lock, nix::fcntl::FcntlArg::F_OFD_SETLKW(&exclusive)).unwrap();
     let impatient = StoreOptions {
         lock_wait_ms: 30,
         ..StoreOptions::default()
