@@ -41,3 +41,5 @@ pub const TEXT_MAX_BYTES: usize = 1 << 10;
 pub const LIST_MAX: usize = 1024;
 /// Piece in which files are copied and hashed, in bytes.
 pub const COPY_CHUNK_BYTES: usize = 256 << 10;
+/// How far a release's security epoch may lie above its package's floor, unless a signer may raise epochs.
+pub const EPOCH_RISE_MAX: u64 = 1000;

@@ -402,16 +402,7 @@ impl TrustedKey {
     /// # Errors
     /// [`Error::ScopeDenied`] naming the part that denies.
     pub fn authorize(&self, right: Right, manifest: &Manifest) -> Result<()> {
-        let denied = |detail: String| Error::ScopeDenied {
-            key: self.id,
-            id: manifest.id.clone(),
-            detail,
-            scopes: self
-                .scopes
-                .iter()
-                .map(|scope| scope.prefix.clone())
-                .collect(),
-        };
+        let denied = |detail: String| self.denied(manifest, detail);
         let matching = self
             .scopes
             .iter()
@@ -438,6 +429,17 @@ impl TrustedKey {
             }
         }
         Ok(())
+    }
+
+    /// The error that says what of its scopes denies.
+    pub(crate) fn denied(&self, manifest: &Manifest, detail: String) -> Error {
+        let scopes = self.scopes.iter().map(|scope| scope.prefix.clone());
+        Error::ScopeDenied {
+            key: self.id,
+            id: manifest.id.clone(),
+            detail,
+            scopes: scopes.collect(),
+        }
     }
 
     /// Checks the signature that `entry` claims this key made over `body` for `purpose`.

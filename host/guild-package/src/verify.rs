@@ -15,6 +15,7 @@ use crate::digest::Digest;
 use crate::envelope::Envelope;
 use crate::error::{Error, Result};
 use crate::key::KeyId;
+use crate::limits::EPOCH_RISE_MAX;
 use crate::manifest::{Artifact, Kind, Manifest};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::outside;
@@ -246,6 +247,7 @@ impl AuthorizedManifest {
         } = occasion
         {
             check_history(&manifest, manifest_digest, history)?;
+            check_rise(&manifest, &publishers, history)?;
             if !accept_new_publisher {
                 check_publisher(&manifest, &publishers, trust, history)?;
             }
@@ -516,6 +518,28 @@ pub(crate) fn check_floor(manifest: &Manifest, history: &dyn History) -> Result<
             epoch: manifest.security_epoch,
             floor,
         }),
+    }
+}
+
+/// Step 8.12: an epoch far above the floor would, once the floor follows it, leave no number for later releases. It
+/// needs a signer that may raise epochs.
+fn check_rise(
+    manifest: &Manifest,
+    publishers: &[&TrustedKey],
+    history: &dyn History,
+) -> Result<()> {
+    let floor = history.floor(&manifest.id);
+    let may_raise = |key: &&&TrustedKey| key.authorize(Right::Epoch, manifest).is_ok();
+    let is_modest = manifest.security_epoch <= floor.saturating_add(EPOCH_RISE_MAX);
+    match (is_modest, publishers.first()) {
+        (false, Some(key)) if !publishers.iter().any(|key| may_raise(&key)) => {
+            let epoch = manifest.security_epoch;
+            Err(key.denied(
+                manifest,
+                format!("epoch {epoch} is more than {EPOCH_RISE_MAX} above the floor {floor}, which needs the right epoch"),
+            ))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ mod rotation;
 mod schema;
 mod selection;
 mod store;
+mod threats;
 mod trust;
 mod users;
 mod versions;
