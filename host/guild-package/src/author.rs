@@ -14,8 +14,8 @@ use crate::envelope::{Envelope, EnvelopeSignature};
 use crate::error::{Error, Result};
 use crate::limits::{BUNDLE_MAX_BYTES, PACKAGE_TOML_MAX_BYTES};
 use crate::manifest::{
-    Abi, Artifact, Dependency, Golden, Kind, MANIFEST_SCHEMA, Manifest, Operation, Provenance,
-    Role, SIGNATURE_SCHEME, Target,
+    Abi, Artifact, Dependency, ElfFacts, Golden, Kind, MANIFEST_SCHEMA, Manifest, Operation,
+    Provenance, Role, SIGNATURE_SCHEME, Target,
 };
 use crate::name::{
     ArtifactPath, PackageId, PackageVersion, ProvidedName, VersionRequirement, Word,
@@ -230,7 +230,13 @@ impl PackageToml {
             .map(|golden| golden.measure(files))
             .collect::<Result<Vec<_>>>()?;
         let mut abi = self.abi;
-        abi.table_hash = abi.table_hash.or(options.abi_table_hash);
+        // What the plugin was compiled against, where it says so, may be older than this guild.
+        let compiled = self
+            .artifacts
+            .iter()
+            .filter(|listed| listed.role == Role::Plugin)
+            .find_map(|listed| compiled_against(files.get(&listed.path)?));
+        abi.table_hash = abi.table_hash.or(compiled).or(options.abi_table_hash);
         let mut provides = self.provides;
         for operation in &mut provides {
             let known = options.contract_hashes.get(&operation.op).copied();
@@ -267,7 +273,7 @@ impl ArtifactToml {
         let data = file(files, &self.path)?;
         let name = self.path.as_str();
         let elf = match self.role {
-            Role::Plugin => Some(elf::Library::parse(name, data)?.facts()?),
+            Role::Plugin => Some(library_facts(name, data)?),
             _ => None,
         };
         let ptx = match self.role {
@@ -284,6 +290,18 @@ impl ArtifactToml {
             ptx,
         })
     }
+}
+
+/// Digest of the ABI tables that a library's note names.
+fn compiled_against(data: &[u8]) -> Option<Digest> {
+    elf::Library::parse(data).ok()?.abi_table_hash()
+}
+
+/// What can be read from a plugin's library. Whether a host would load it, verification asks.
+fn library_facts(name: &str, data: &[u8]) -> Result<ElfFacts> {
+    elf::Library::parse(data)
+        .and_then(|library| library.facts())
+        .map_err(|refusal| Error::malformed(name, refusal.to_string()))
 }
 
 impl GoldenToml {

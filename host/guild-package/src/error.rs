@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
+use crate::elf::Refusal;
 use crate::key::KeyId;
 use crate::name::{AbiVersion, ArtifactPath, PackageId, PackageVersion, ScopePrefix};
 use crate::store::LeaseNote;
@@ -362,19 +363,17 @@ pub enum Error {
         /// Installed versions that could be enabled now.
         possible: Vec<PackageVersion>,
     },
-    /// A plugin without its way in.
-    #[error(
-        "{library} of {id} {version} does not export the function `{symbol}`, so no host can enter it. Build it with the SDK's export macro, or in C give the function external linkage and default visibility, and sign it again"
-    )]
-    EntryMissing {
+    /// A library that must not be mapped.
+    #[error("{library} of {id} {version} may not be loaded: {refusal}")]
+    Preflight {
         /// The package.
         id: PackageId,
         /// The version.
         version: Box<PackageVersion>,
         /// The plugin's name in the bundle.
         library: ArtifactPath,
-        /// The symbol.
-        symbol: &'static str,
+        /// The rule that it breaks.
+        refusal: Box<Refusal>,
     },
     /// Somebody else writes.
     #[error("another process has held the lock of {} for {waited_ms} ms. Wait for its command to end, then try again", .path.display())]
@@ -445,7 +444,7 @@ impl Error {
             Self::DependencyMissing { .. } | Self::StillNeeded { .. } => Code::DependencyMissing,
             Self::SessionsActive { .. } => Code::ActiveSessionBusy,
             Self::RollbackUnavailable { .. } => Code::RollbackUnavailable,
-            Self::EntryMissing { .. } => Code::PreflightRefused,
+            Self::Preflight { .. } => Code::PreflightRefused,
             Self::StoreLocked { .. } => Code::StoreLocked,
             Self::StoreCorrupt { .. } | Self::Checkpoint { .. } => Code::StoreCorrupt,
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,

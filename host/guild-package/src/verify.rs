@@ -16,9 +16,10 @@ use crate::envelope::Envelope;
 use crate::error::{Error, Result};
 use crate::key::KeyId;
 use crate::limits::EPOCH_RISE_MAX;
-use crate::manifest::{Artifact, Kind, Manifest};
+use crate::manifest::{Artifact, Kind, Manifest, Role as ArtifactRole};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::outside;
+use crate::preflight;
 use crate::sign::Purpose;
 use crate::text::PlainText;
 use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
@@ -143,7 +144,28 @@ impl VerifiedPackage {
         let signed = SignedManifest::check(bundle.manifest()?, bundle.envelope()?, trust)?;
         let authorized = AuthorizedManifest::authorize(signed, trust, occasion)?;
         check_artifacts(&bundle, &authorized.manifest)?;
-        Ok(Self { authorized, bundle })
+        let package = Self { authorized, bundle };
+        package.check_plugins()?;
+        Ok(package)
+    }
+
+    /// Step 8.16: each plugin may be mapped, those for other machines as well. A library for an architecture
+    /// that this guild doesn't know can't be judged; no host loads it, since loading asks again.
+    fn check_plugins(&self) -> Result<()> {
+        let manifest = self.manifest();
+        for plugin in &manifest.artifacts {
+            if plugin.role != ArtifactRole::Plugin || !preflight::can_judge(manifest, plugin) {
+                continue;
+            }
+            // The signed size was compared with the file's, so this is no more than the bundle holds.
+            let mut data = Vec::new();
+            self.read_artifact(plugin, |piece| {
+                data.extend_from_slice(piece);
+                Ok(())
+            })?;
+            preflight::check_library(manifest, plugin, &data)?;
+        }
+        Ok(())
     }
 
     /// The signed manifest.

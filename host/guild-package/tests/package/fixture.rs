@@ -339,11 +339,7 @@ layout = "row-major"
     fs::create_dir_all(folder.join("lib")).unwrap();
     fs::create_dir_all(folder.join("doc")).unwrap();
     fs::write(folder.join("package.toml"), toml).unwrap();
-    fs::write(
-        folder.join(PLUGIN),
-        shared_library(&format!("{id} {version}")),
-    )
-    .unwrap();
+    fs::write(folder.join(PLUGIN), shared_library(id, version)).unwrap();
     fs::write(folder.join(DOC), "a package for tests\n").unwrap();
 }
 
@@ -351,12 +347,18 @@ layout = "row-major"
 const SYMBOLS: u64 = 0x340;
 const HASH: u64 = 0x380;
 
-/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD note
-/// with `note` in it, written from the ELF specification.
-pub fn shared_library(note: &str) -> Vec<u8> {
+/// Text of the GUILD note of this package.
+pub fn note_text(id: &str, version: &str) -> String {
+    format!("id={id}\nversion={version}\nabi={}\n\0", Digest::of(b"abi"))
+}
+
+/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD
+/// note, written from the ELF specification.
+pub fn shared_library(id: &str, version: &str) -> Vec<u8> {
     const DYNAMIC: u64 = 0x200;
     const STRINGS: u64 = 0x300;
     const NOTE: u64 = 0x400;
+    let note = note_text(id, version);
     let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0guild_plugin_entry_v1\0";
     let machine = if cfg!(target_arch = "aarch64") {
         183_u16
@@ -371,7 +373,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
         bytes.extend(field.to_le_bytes());
     }
     bytes.extend(0_u32.to_le_bytes());
-    for field in [64_u16, 56, 3, 64, 0, 0] {
+    for field in [64_u16, 56, 4, 64, 0, 0] {
         bytes.extend(field.to_le_bytes());
     }
     let note_bytes = 12 + 8 + note.len() as u64;
@@ -379,6 +381,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
         (1_u32, 5_u32, 0, NOTE + note_bytes),
         (2, 6, DYNAMIC, 10 * 16),
         (4, 4, NOTE, note_bytes),
+        (0x6474_e551, 6, 0, 0), // PT_GNU_STACK
     ];
     for (kind, flags, offset, size) in headers {
         bytes.extend(kind.to_le_bytes());
