@@ -24,7 +24,7 @@ mod state;
 mod transaction;
 mod trust_change;
 
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -35,6 +35,7 @@ use crate::store::fs::{RealFs, StoreFs};
 use crate::store::generation::{Active, Generation};
 use crate::store::lock::WriterLock;
 use crate::store::state::{Head, Root, State};
+use crate::store::transaction::Transaction;
 use crate::trust::TrustStore;
 use crate::verify::system_time_s;
 
@@ -90,13 +91,8 @@ impl Store {
     /// [`Error::NotFound`] if there is none and `create` is off, [`Error::StoreCorrupt`] if others may
     /// write to it or it is of another format, [`Error::Io`].
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self> {
-        if options.create {
-            let mut builder = std::fs::DirBuilder::new();
-            builder
-                .recursive(true)
-                .mode(0o700)
-                .create(path)
-                .map_err(Error::io("create", path))?;
+        if options.create && !path.join(Head::path().as_str()).exists() {
+            create::make_root(path)?;
         }
         let fs = RealFs::open_root(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => no_store(path),
@@ -120,6 +116,15 @@ impl Store {
         store.ensure_format()?;
         store.root.state()?;
         Ok(store)
+    }
+
+    /// Removes what an interrupted command left, as every command that changes the store does first, and changes
+    /// nothing else.
+    ///
+    /// # Errors
+    /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn recover(&self) -> Result<()> {
+        Transaction::begin(&self.root, self.options.lock_wait_ms).map(drop)
     }
 
     /// The generation in force.

@@ -13,6 +13,9 @@ const STAGING_DEPTH_MAX: usize = 4;
 
 /// Brings the store to exactly the committed state, but for unreferenced objects, which are harmless.
 pub(super) fn recover(root: &Root, state: &State) -> Result<()> {
+    // A killed command may have renamed `HEAD` and not made it durable. What this one says rests on it, also where it
+    // finds that there is nothing to change.
+    root.sync_root()?;
     remove_if_there(root, &StorePath::fixed("HEAD.tmp"))?;
     remove_numbers_above(root, "gen", state.head.n)?;
     remove_numbers_above(root, "trust", state.generation.trust.n)?;

@@ -185,7 +185,8 @@ impl Named {
     }
 }
 
-/// Deletes a file, durably. Its bytes.
+/// Deletes a file. Its bytes. That isn't made durable: a file that a power loss brings back is whole, and the next
+/// collection finds it.
 fn delete(root: &Root, area: Area, digest: Digest) -> Result<u64> {
     let path = StorePath::content(area, digest);
     let file = root.fs.open(&path).map_err(root.io("open", &path))?;
@@ -193,9 +194,5 @@ fn delete(root: &Root, area: Area, digest: Digest) -> Result<u64> {
     root.fs
         .remove_file(&path)
         .map_err(root.io("remove", &path))?;
-    let directory = StorePath::fan_out(area, digest);
-    root.fs
-        .sync_dir(&directory)
-        .map_err(root.io("sync", &directory))?;
     Ok(bytes)
 }
