@@ -194,6 +194,21 @@ impl Disk {
         }
     }
 
+    /// Adds a file or a directory, durably. For disks that are read from elsewhere.
+    pub fn put(&mut self, path: &str, content: Option<Content>) -> io::Result<()> {
+        let place = self.place(path)?;
+        let node = match content {
+            Some(content) => Node::File {
+                durable: content.clone(),
+                live: content,
+            },
+            None => Node::Directory(BTreeMap::new()),
+        };
+        self.nodes.push(node);
+        self.set_name(&place, Some(self.nodes.len() - 1));
+        Ok(())
+    }
+
     /// Everything as it is now, and durable.
     pub fn settled(&self) -> Self {
         self.chosen(|content| content.clone(), Name::live)

@@ -14,6 +14,7 @@ mod memory_fs;
 mod operation;
 mod random;
 mod snapshot;
+mod trial;
 mod workshop;
 
 pub use check::{Effort, Outcome, check, first_run_without, second_run_without, syncs};
@@ -22,4 +23,5 @@ pub use invariant::{Invariant, Violation};
 pub use memory_fs::{MemoryFs, SyncCall};
 pub use operation::{OPERATIONS, Operation};
 pub use random::Random;
+pub use trial::{Side, Trial};
 pub use workshop::{PACKAGE, Workshop};

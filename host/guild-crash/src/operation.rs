@@ -9,7 +9,7 @@ use guild_package::trust::Withdrawal;
 use guild_package::{Error, PackageId, PackageVersion, Store, StoreOptions};
 
 use crate::disk::{Content, Disk};
-use crate::error::Result;
+use crate::error::{CrashError, Result};
 use crate::memory_fs::MemoryFs;
 use crate::workshop::{PACKAGE, Workshop, grant, install_options};
 
@@ -116,6 +116,24 @@ pub const OPERATIONS: [Operation; 12] = [
 ];
 
 impl Operation {
+    /// The operation of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        OPERATIONS.iter().find(|operation| operation.name == name)
+    }
+
+    /// Runs the command on an open store.
+    ///
+    /// # Errors
+    /// As the command.
+    pub fn run_on(
+        &self,
+        workshop: &Workshop,
+        store: &Store,
+    ) -> std::result::Result<(), CrashError> {
+        (self.run)(workshop, store)
+    }
+
     /// Opens the store, makes it where this is the command that does, and runs the command.
     pub(crate) fn run(&self, workshop: &Workshop, fs: Arc<MemoryFs>) -> Result<()> {
         (self.run)(workshop, &self.open(fs)?)

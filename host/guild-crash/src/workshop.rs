@@ -19,6 +19,9 @@ pub const PACKAGE: &str = "org.guild.crash";
 /// When they are signed and judged, in seconds since 1970-01-01 UTC.
 const NOW_S: u64 = 1_800_000_000;
 
+/// The seed of the key that signs.
+const SEED: [u8; 32] = [7; 32];
+
 /// A folder with two keys and bundles of four versions, 1.0.0 to 1.0.3.
 #[derive(Debug)]
 pub struct Workshop {
@@ -33,17 +36,32 @@ impl Workshop {
     /// # Errors
     /// As signing.
     pub fn new(folder: &Path) -> Result<Self> {
-        let (publisher, seed_file) = key(folder, "publisher", [7; 32])?;
-        let (other, _) = key(folder, "other", [8; 32])?;
-        let workshop = Self {
-            folder: folder.to_owned(),
-            publisher,
-            other,
-        };
+        let workshop = Self::at(folder)?;
+        write_seed(&workshop.seed_file(), SEED)?;
+        for (record, name) in [
+            (&workshop.publisher, "publisher"),
+            (&workshop.other, "other"),
+        ] {
+            let path = workshop.record_file(name);
+            let json = serde_json::to_vec(record)?;
+            fs::write(&path, json).map_err(CrashError::io(&path))?;
+        }
         for version in ["1.0.0", "1.0.1", "1.0.2", "1.0.3"] {
-            workshop.package(version, &seed_file)?;
+            workshop.package(version)?;
         }
         Ok(workshop)
+    }
+
+    /// The folder that [`Self::new`] filled.
+    ///
+    /// # Errors
+    /// None that happens: keys that are built in are keys.
+    pub fn at(folder: &Path) -> Result<Self> {
+        Ok(Self {
+            folder: folder.to_owned(),
+            publisher: record("publisher", SEED)?,
+            other: record("other", [8; 32])?,
+        })
     }
 
     /// The bundle of a version.
@@ -70,7 +88,11 @@ impl Workshop {
         self.folder.join(format!("{name}.json"))
     }
 
-    fn package(&self, version: &str, seed_file: &Path) -> Result<()> {
+    fn seed_file(&self) -> PathBuf {
+        self.folder.join("publisher.seed")
+    }
+
+    fn package(&self, version: &str) -> Result<()> {
         let staged = self.folder.join(version);
         let write = |name: &str, bytes: &[u8]| {
             let path = staged.join(name);
@@ -89,15 +111,16 @@ impl Workshop {
             ..SignOptions::default()
         };
         let key = self.publisher.id.to_string();
-        sign_package(&staged, &key, seed_file, &self.bundle(version), &options)?;
+        let bundle = self.bundle(version);
+        sign_package(&staged, &key, &self.seed_file(), &bundle, &options)?;
         Ok(())
     }
 }
 
-/// Seed and record of a key.
-fn key(folder: &Path, name: &str, seed: [u8; 32]) -> Result<(KeyRecord, PathBuf)> {
+/// The public record of a key.
+fn record(name: &str, seed: [u8; 32]) -> Result<KeyRecord> {
     let public = SecretSeed::from_bytes(seed).public_key()?;
-    let record = KeyRecord {
+    Ok(KeyRecord {
         schema: 1,
         id: public.id(),
         alg: Algorithm::Ed25519,
@@ -105,20 +128,18 @@ fn key(folder: &Path, name: &str, seed: [u8; 32]) -> Result<(KeyRecord, PathBuf)
         label: name.parse()?,
         operator: name.parse()?,
         test_identity: true,
-    };
-    let path = folder.join(format!("{name}.json"));
-    let json = serde_json::to_vec(&record)?;
-    fs::write(&path, json).map_err(CrashError::io(&path))?;
-    let path = folder.join(format!("{name}.seed"));
+    })
+}
+
+fn write_seed(path: &Path, seed: [u8; 32]) -> Result<()> {
     let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(&path)
-        .map_err(CrashError::io(&path))?;
-    writeln!(file, "guild-seed-1 plain ed25519 {hex}").map_err(CrashError::io(&path))?;
-    Ok((record, path))
+        .open(path)
+        .map_err(CrashError::io(path))?;
+    writeln!(file, "guild-seed-1 plain ed25519 {hex}").map_err(CrashError::io(path))
 }
 
 /// A fixed time, nothing expected, nothing allowed.

@@ -7,6 +7,7 @@
 mod contents;
 mod create;
 mod examination;
+mod failpoint;
 pub mod fs;
 pub mod generation;
 mod install;

@@ -12,6 +12,7 @@ use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::store::Store;
 use crate::store::contents::stored;
+use crate::store::failpoint::{self, Boundary};
 use crate::store::generation::Generation;
 use crate::store::lease::{self, Held};
 use crate::store::path::{Area, StorePath};
@@ -123,6 +124,7 @@ impl Store {
         for (area, named) in [(Area::Objects, &named.objects), (Area::Meta, &named.meta)] {
             for digest in stored(&self.root, area)?.0 {
                 if !named.contains(&digest) {
+                    failpoint::reach(Boundary::Collection); // B9
                     collected.bytes += delete(&self.root, area, digest)?;
                     collected.files += 1;
                 }
