@@ -29,8 +29,8 @@ pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
     DisableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, KeygenArgs, LogArgs,
-    OutdatedArgs, RollbackArgs, SignArgs, TrustAddArgs, TrustCommand, TrustRevokeArgs,
-    TrustShowArgs, VerifyArgs,
+    OutdatedArgs, RollbackArgs, SelftestArgs, SignArgs, TrustAddArgs, TrustCommand,
+    TrustRevokeArgs, TrustShowArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;

@@ -19,6 +19,7 @@ pub mod kernel_outdated;
 pub mod kernel_remove;
 pub mod kernel_rollback;
 mod kernel_selection;
+pub mod kernel_selftest;
 pub mod kernel_sign;
 pub mod kernel_trust_add;
 pub mod kernel_trust_list;
