@@ -31,7 +31,7 @@ pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
     DisableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, LogArgs, OutdatedArgs,
-    RollbackArgs, VerifyArgs,
+    RollbackArgs, SelftestArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;

@@ -99,6 +99,7 @@ fn kernel(command: &KernelCommand, data_dir: Option<&Path>, output: Output) -> O
         KernelCommand::Floor(args) => commands::kernel_floor::run(args, data_dir, output),
         KernelCommand::Outdated(args) => commands::kernel_outdated::run(args, data_dir, output),
         KernelCommand::Fsck => commands::kernel_fsck::run(data_dir, output),
+        KernelCommand::Selftest(args) => commands::kernel_selftest::run(args, output),
         KernelCommand::Gc => commands::kernel_gc::run(data_dir, output),
         KernelCommand::Log(args) => commands::kernel_log::run(args, data_dir, output),
         KernelCommand::List => commands::kernel_list::run(data_dir, output),

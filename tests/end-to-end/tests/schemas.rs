@@ -68,6 +68,7 @@ const CASES: &[&str] = &[
     "kernel trust rotate {folder}/rotation",
     "kernel outdated {folder}",
     "kernel fsck",
+    "kernel selftest --crash --kills 2 --images 300",
     "kernel floor",
     "kernel floor org.guild.runners.qwen 2",
     "kernel trust show {key}",

@@ -19,15 +19,17 @@ const SDK: [(&str, &[&str]); 5] = [
 ];
 
 /// Allowed dependencies of a host crate on other host crates; SDK crates come on top.
-const HOST: [(&str, &[&str]); 6] = [
+const HOST: [(&str, &[&str]); 7] = [
     ("guild-package", &[]),
     ("guild-model", &[]),
+    ("guild-crash", &["guild-package"]),
     ("guild-loader", &["guild-package"]),
     ("guild-graph", &["guild-model"]),
     ("guild-engine", &["guild-graph"]),
     (
         "guild-cli",
         &[
+            "guild-crash",
             "guild-engine",
             "guild-graph",
             "guild-loader",

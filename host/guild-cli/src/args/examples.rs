@@ -164,6 +164,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "kernel selftest",
+        &[
+            "guild kernel selftest --crash",
+            "guild kernel selftest --crash --kills 500 --seed 7",
+        ],
+    ),
+    (
         "kernel floor",
         &[
             "guild kernel floor",

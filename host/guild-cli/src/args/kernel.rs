@@ -38,6 +38,8 @@ pub enum KernelCommand {
     Outdated(OutdatedArgs),
     /// Read the whole store and name what is damaged.
     Fsck,
+    /// Check that no crash damages a package store.
+    Selftest(SelftestArgs),
     /// List or raise the lowest security epochs that are accepted.
     Floor(FloorArgs),
     /// List what changed the store, newest first.
@@ -146,6 +148,23 @@ pub struct OutdatedArgs {
     /// Folder with bundles.
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
+}
+
+/// `guild kernel selftest`.
+#[derive(Args, Debug)]
+pub struct SelftestArgs {
+    /// Make what a power loss may leave of every command and check it, in memory; and kill real commands.
+    #[arg(long, required = true)]
+    pub crash: bool,
+    /// How often each real command is killed, at a random moment, on a store in the folder for temporary files.
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    pub kills: u64,
+    /// Make all images of a command up to so many, and of more a sample.
+    #[arg(long, value_name = "COUNT", default_value_t = 250_000)]
+    pub images: u64,
+    /// For what is drawn by chance.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// `guild kernel floor`.

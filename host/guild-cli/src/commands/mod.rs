@@ -23,6 +23,7 @@ pub mod kernel_rollback;
 pub mod kernel_rotate_key;
 mod kernel_seed;
 mod kernel_selection;
+pub mod kernel_selftest;
 pub mod kernel_sign;
 pub mod kernel_trust_add;
 pub mod kernel_trust_list;

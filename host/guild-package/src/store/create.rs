@@ -1,7 +1,12 @@
 //! Making a new store: fixed directories, the empty trust file, generation 0, and `HEAD` last. Until `HEAD`
 //! stands there is no store, and making it starts again from what is there.
 
-use crate::error::Result;
+use std::fs::{DirBuilder, File, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use crate::error::{Error, Result};
 use crate::store::generation::{Generation, TrustReference};
 use crate::store::path::{DIRECTORIES, StorePath};
 use crate::store::recovery::remove_if_there;
@@ -12,6 +17,44 @@ use crate::trust::TrustStore;
 /// The whole of `FORMAT`.
 pub(super) const FORMAT: &str = "guild-store 1\n";
 
+/// Directories that have names in them from the beginning. The others are empty, and their own names are in these or in
+/// the root.
+const FILLED: [&str; 4] = ["gen", "trust", "objects", "meta"];
+
+/// Makes the folder of a store and those above it, with durable names: a store that is lost as a whole is lost too.
+/// A folder that is there keeps its mode.
+///
+/// # Errors
+/// [`Error::Io`].
+pub(super) fn make_root(path: &Path, shared: bool) -> Result<()> {
+    let is_new = !path.is_dir();
+    let mode = if shared { 0o755 } else { 0o700 };
+    DirBuilder::new()
+        .recursive(true)
+        .mode(mode)
+        .create(path)
+        .map_err(Error::io("create", path))?;
+    if is_new {
+        // The process may mask some of the bits.
+        let permissions = Permissions::from_mode(mode);
+        std::fs::set_permissions(path, permissions).map_err(Error::io("set the mode of", path))?;
+    }
+    let path = std::path::absolute(path).map_err(Error::io("find", path))?;
+    let device = |folder: &Path| folder.metadata().map(|metadata| metadata.dev());
+    let own = device(&path).map_err(Error::io("read", &path))?;
+    // Which of them are new isn't asked: a killed command may have made them. A mount point's name lies elsewhere.
+    let above = path.ancestors().skip(1);
+    for folder in above.take_while(|folder| device(folder).is_ok_and(|device| device == own)) {
+        match File::open(folder) {
+            // What this user can't read it hasn't made.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => break,
+            other => other.and_then(|folder| folder.sync_all()),
+        }
+        .map_err(Error::io("sync", folder))?;
+    }
+    Ok(())
+}
+
 /// Makes the store, under the writer lock.
 ///
 /// # Errors
@@ -21,12 +64,13 @@ pub(super) fn create(root: &Root, now_s: u64) -> Result<()> {
     for directory in DIRECTORIES {
         let path = StorePath::fixed(directory);
         match root.fs.create_dir(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 return Err(root.io("create", &path)(error));
             }
             _ => {}
         }
     }
+    remove_first_generations(root)?;
     let trust = TrustStore::empty()?;
     let reference = TrustReference {
         n: 0,
@@ -40,7 +84,7 @@ pub(super) fn create(root: &Root, now_s: u64) -> Result<()> {
     replace(root, &StorePath::trust(0), trust.bytes())?;
     replace(root, &StorePath::generation(0, head.sha256), &generation)?;
     replace(root, &StorePath::fixed("FORMAT"), FORMAT.as_bytes())?;
-    for directory in DIRECTORIES {
+    for directory in FILLED {
         let path = StorePath::fixed(directory);
         root.fs.sync_dir(&path).map_err(root.io("sync", &path))?;
     }
@@ -59,7 +103,7 @@ fn check_nearly_empty(root: &Root) -> Result<()> {
     ] {
         let path = StorePath::fixed(directory);
         let names = match root.fs.list(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
             other => other.map_err(root.io("list", &path))?,
         };
         let has_content = names
@@ -68,6 +112,16 @@ fn check_nearly_empty(root: &Root) -> Result<()> {
         if has_content {
             return Err(root.corrupt(&Head::path(), "it is missing, but the store has content"));
         }
+    }
+    Ok(())
+}
+
+/// An earlier attempt's generation has the time of that attempt, and so another name.
+fn remove_first_generations(root: &Root) -> Result<()> {
+    let directory = StorePath::fixed("gen");
+    let names = root.fs.list(&directory);
+    for (name, _) in names.map_err(root.io("list", &directory))? {
+        remove_if_there(root, &directory.listed(&name))?;
     }
     Ok(())
 }

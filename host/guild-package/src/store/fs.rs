@@ -11,6 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::store::failpoint;
 use crate::store::path::StorePath;
 
 /// The file operations of a store. An error is the operating system's; callers add path and action.
@@ -225,10 +226,12 @@ impl StoreFs for RealFs {
     }
 
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-        file.write_all(bytes)
+        let written = failpoint::before_write(file, bytes)?;
+        file.write_all(bytes.get(written..).unwrap_or_default())
     }
 
     fn sync_file(&self, file: &File) -> io::Result<()> {
+        failpoint::before_sync()?;
         // Not `sync_data`: an object whose mode was lost would be refused at the next load.
         file.sync_all()
     }
@@ -273,6 +276,7 @@ impl StoreFs for RealFs {
     }
 
     fn sync_dir(&self, path: &StorePath) -> io::Result<()> {
+        failpoint::before_sync()?;
         Ok(rustix::fs::fsync(self.directory(path.as_str())?)?)
     }
 

@@ -13,6 +13,7 @@ use crate::name::{PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
 use crate::store::Store;
+use crate::store::failpoint::{self, Boundary};
 use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
 use crate::store::lease;
@@ -227,9 +228,12 @@ fn enabled_dependency(
 
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.
 fn put_parts(transaction: &mut Transaction<'_>, package: &VerifiedPackage) -> Result<usize> {
-    let (objects, meta) = stage_parts(transaction, package)?; // B1
-    transaction.publish(&objects)?; // B2
-    transaction.publish(&meta)?; // B3
+    let (objects, meta) = stage_parts(transaction, package)?;
+    failpoint::reach(Boundary::Staged); // B1
+    transaction.publish(&objects)?;
+    failpoint::reach(Boundary::ObjectsPublished); // B2
+    transaction.publish(&meta)?;
+    failpoint::reach(Boundary::MetaPublished); // B3
     Ok(objects
         .iter()
         .chain(&meta)

@@ -7,6 +7,7 @@
 mod contents;
 mod create;
 mod examination;
+mod failpoint;
 pub mod fs;
 pub mod generation;
 mod install;
@@ -25,7 +26,7 @@ mod transaction;
 mod trust_change;
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,6 +37,7 @@ use crate::store::fs::{RealFs, StoreFs};
 use crate::store::generation::{Active, Generation};
 use crate::store::lock::WriterLock;
 use crate::store::state::{Head, Root, State};
+use crate::store::transaction::Transaction;
 use crate::trust::TrustStore;
 use crate::verify::system_time_s;
 
@@ -97,8 +99,8 @@ impl Store {
     /// [`Error::NotFound`] if there is none and `create` is off, [`Error::StoreCorrupt`] if others may
     /// write to it or it is of another format, [`Error::Io`].
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self> {
-        if options.create {
-            make_root(path, options.shared)?;
+        if options.create && !path.join(Head::path().as_str()).exists() {
+            create::make_root(path, options.shared)?;
         }
         let fs = RealFs::open_root(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => no_store(path),
@@ -143,6 +145,15 @@ impl Store {
     #[must_use]
     pub fn below(&self) -> Option<&Self> {
         self.below.as_deref()
+    }
+
+    /// Removes what an interrupted command left, as every command that changes the store does first, and changes
+    /// nothing else.
+    ///
+    /// # Errors
+    /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn recover(&self) -> Result<()> {
+        Transaction::begin(&self.root, self.options.lock_wait_ms).map(drop)
     }
 
     /// The generation in force.
@@ -350,23 +361,6 @@ impl Default for StoreOptions {
             shared: false,
         }
     }
-}
-
-/// Makes the store's folder and those above it. Whoever finds it has to keep its mode.
-fn make_root(path: &Path, shared: bool) -> Result<()> {
-    let mode = if shared { 0o755 } else { 0o700 };
-    let exists = path.is_dir();
-    let mut builder = std::fs::DirBuilder::new();
-    builder
-        .recursive(true)
-        .mode(mode)
-        .create(path)
-        .map_err(Error::io("create", path))?;
-    if shared && !exists {
-        let permissions = std::fs::Permissions::from_mode(mode);
-        std::fs::set_permissions(path, permissions).map_err(Error::io("set the mode of", path))?;
-    }
-    Ok(())
 }
 
 fn no_store(path: &Path) -> Error {

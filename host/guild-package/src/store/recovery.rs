@@ -4,6 +4,7 @@
 
 use crate::error::Result;
 use crate::store::contents::number;
+use crate::store::failpoint::{self, Boundary};
 use crate::store::lease;
 use crate::store::path::StorePath;
 use crate::store::state::{Root, State};
@@ -13,9 +14,16 @@ const STAGING_DEPTH_MAX: usize = 4;
 
 /// Brings the store to exactly the committed state, but for unreferenced objects, which are harmless.
 pub(super) fn recover(root: &Root, state: &State) -> Result<()> {
+    // A killed command may have renamed `HEAD` and not made it durable. What this one says rests on it, also where it
+    // finds that there is nothing to change.
+    root.sync_root()?;
+    failpoint::reach(Boundary::Recovery); // B8
     remove_if_there(root, &StorePath::fixed("HEAD.tmp"))?;
+    failpoint::reach(Boundary::Recovery);
     remove_numbers_above(root, "gen", state.head.n)?;
+    failpoint::reach(Boundary::Recovery);
     remove_numbers_above(root, "trust", state.generation.trust.n)?;
+    failpoint::reach(Boundary::Recovery);
     // The lock is ours, so no staging directory belongs to a living change.
     remove_children(root, &StorePath::fixed("staging"), STAGING_DEPTH_MAX)?;
     remove_orphaned_notes(root)
@@ -23,7 +31,9 @@ pub(super) fn recover(root: &Root, state: &State) -> Result<()> {
 
 /// Removes a directory and what is below it.
 pub(super) fn remove_tree(root: &Root, path: &StorePath) -> Result<()> {
+    failpoint::reach(Boundary::Cleanup); // B7
     remove_children(root, path, STAGING_DEPTH_MAX)?;
+    failpoint::reach(Boundary::Cleanup);
     root.fs.remove_dir(path).map_err(root.io("remove", path))
 }
 

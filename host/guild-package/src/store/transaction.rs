@@ -8,6 +8,7 @@ use std::io::Read as _;
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
 use crate::limits::COPY_CHUNK_BYTES;
+use crate::store::failpoint::{self, Boundary};
 use crate::store::generation::{Generation, TrustReference};
 use crate::store::installed::check_object;
 use crate::store::lock::WriterLock;
@@ -33,6 +34,7 @@ impl<'store> Transaction<'store> {
     /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn begin(root: &'store Root, wait_ms: u64) -> Result<Self> {
         let lock = WriterLock::take(root, wait_ms)?;
+        failpoint::reach(Boundary::Locked); // B0
         let state = root.state()?;
         recovery::recover(root, &state)?;
         let staging = StorePath::staging(random_token()?);
@@ -218,14 +220,17 @@ impl<'store> Transaction<'store> {
             n: generation.n,
             sha256: Digest::of(&bytes),
         };
-        self.put_numbered(&StorePath::generation(head.n, head.sha256), "gen", &bytes)?; // B4
+        self.put_numbered(&StorePath::generation(head.n, head.sha256), "gen", &bytes)?;
+        failpoint::reach(Boundary::GenerationWritten); // B4
         let aside = StorePath::fixed("HEAD.tmp");
         write_new(self.root, &aside, head.to_text().as_bytes())?;
         self.root
             .fs
             .rename_over(&aside, &Head::path())
-            .map_err(self.root.io("rename", &Head::path()))?; // B5
-        self.root.sync_root()?; // B6
+            .map_err(self.root.io("rename", &Head::path()))?;
+        failpoint::reach(Boundary::HeadRenamed); // B5
+        self.root.sync_root()?;
+        failpoint::reach(Boundary::HeadSynced); // B6
         Ok(head)
     }
 

@@ -154,9 +154,12 @@ fn an_interrupted_creation_starts_again() {
     Store::open(&path, StoreOptions::default()).unwrap();
     fs::remove_file(path.join("HEAD")).unwrap();
     fs::write(path.join("HEAD.tmp"), "half").unwrap();
+    // Of another second, and so of another name.
+    fs::write(path.join("gen/0-00000000.json"), "half").unwrap();
     let store = Store::open(&path, StoreOptions::default()).unwrap();
     assert_eq!(store.generation().unwrap().n, 0);
     assert!(!path.join("HEAD.tmp").exists());
+    assert_eq!(fs::read_dir(path.join("gen")).unwrap().count(), 1);
 }
 
 fn generation_name(bench: &Bench) -> String {

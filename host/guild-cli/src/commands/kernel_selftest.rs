@@ -1,0 +1,204 @@
+//! `guild kernel selftest --crash`: makes what a crash may leave of a package store, and checks it. Uses keys and packages
+//! of its own in a folder of its own; the user's store isn't touched.
+
+use crate::args::SelftestArgs;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use guild_crash::{
+    CrashError, Effort, Kills, OPERATIONS, Operation, PACKAGE, Random, Trial, Violation, Workshop,
+    check,
+};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Images of a sample.
+const SAMPLE: u64 = 5_000;
+
+/// What was found of one operation.
+struct Row {
+    outcome: guild_crash::Outcome,
+    kills: Kills,
+}
+
+/// Checks every operation, and ends with 1 where something doesn't hold.
+pub fn run(args: &SelftestArgs, output: Output) -> Outcome<()> {
+    let folder = Temporary::new()?;
+    let workshop = Workshop::new(&folder.0)?;
+    output.data("operation\timages\tsecond runs\tkilled\tviolations")?;
+    let progress = output.progress(OPERATIONS.len() as u64, "operations checked");
+    let mut rows = Vec::new();
+    for operation in &OPERATIONS {
+        let row = check_one(args, &workshop, operation, &folder.0)?;
+        output.data_beside(&progress, line(&row))?;
+        for violation in row.violations() {
+            progress.suspend(|| output.say(format!("{}: {violation}", operation.name)));
+        }
+        rows.push(row);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    answer(args, &rows, output)
+}
+
+fn check_one(
+    args: &SelftestArgs,
+    workshop: &Workshop,
+    operation: &Operation,
+    folder: &Path,
+) -> Outcome<Row> {
+    let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let effort = Effort {
+        all_up_to: args.images.into(),
+        sample: count(args.images.min(SAMPLE)),
+        seed: args.seed,
+        ..Effort::default()
+    };
+    let outcome = check(workshop, operation, &effort)?;
+    let kills = match words(operation, workshop) {
+        None => Kills::default(),
+        Some(words) => {
+            let program = std::env::current_exe()
+                .map_err(|error| Failure::io(Path::new("this program"), &error))?;
+            let command = |data: &Path| {
+                let mut command = Command::new(&program);
+                command.env_clear().arg("--no-config").arg("--data-dir");
+                command.arg(data).arg("kernel").args(&words);
+                command
+            };
+            let trial = Trial::new(workshop, operation)?;
+            let mut random = Random::new(args.seed);
+            trial.kill_at_random(folder, count(args.kills), &mut random, &command)?
+        }
+    };
+    Ok(Row { outcome, kills })
+}
+
+/// The words of the `guild kernel` command that is the operation; absent for one that is no single command.
+fn words(operation: &Operation, workshop: &Workshop) -> Option<Vec<OsString>> {
+    let line = match operation.name {
+        "install" => vec!["install".into(), workshop.bundle("1.0.3").into()],
+        "install over damage" => vec!["install".into(), workshop.bundle("1.0.1").into()],
+        "trust add" => vec![
+            "trust".into(),
+            "add".into(),
+            workshop.record_file("other").into(),
+            "--scope".into(),
+            "org.guild".into(),
+        ],
+        name => {
+            let key = workshop.publisher().id;
+            let text = match name {
+                "enable" => format!("enable {PACKAGE}@1.0.0"),
+                "disable" => format!("disable {PACKAGE}"),
+                "rollback" => format!("rollback {PACKAGE} --to 2"),
+                "remove" => format!("remove {PACKAGE}"),
+                "trust revoke" => format!("trust revoke {key} --compromised --since-gen 2"),
+                "floor" => format!("floor {PACKAGE} 1"),
+                "gc" => "gc".to_owned(),
+                _ => return None,
+            };
+            text.split(' ').map(OsString::from).collect()
+        }
+    };
+    Some(line)
+}
+
+impl Row {
+    fn violations(&self) -> impl Iterator<Item = &Violation> {
+        self.outcome.violations.iter().chain(&self.kills.violations)
+    }
+}
+
+fn line(row: &Row) -> String {
+    let Row { outcome, kills } = row;
+    let of = if outcome.all { "all" } else { "a sample" };
+    format!(
+        "{}\t{} ({of})\t{}\t{} of {}\t{}",
+        outcome.operation,
+        outcome.images,
+        outcome.second_run_images,
+        kills.killed,
+        kills.runs,
+        row.violations().count()
+    )
+}
+
+fn answer(args: &SelftestArgs, rows: &[Row], output: Output) -> Outcome<()> {
+    let violations: usize = rows.iter().map(|row| row.violations().count()).sum();
+    let operations: Vec<Value> = rows.iter().map(object).collect();
+    let fields = json!({
+        "operations": operations,
+        "violations": violations,
+        "seed": args.seed,
+    });
+    let images: usize = rows
+        .iter()
+        .map(|row| row.outcome.images + row.outcome.second_run_images)
+        .sum();
+    let killed: usize = rows.iter().map(|row| row.kills.killed).sum();
+    if violations == 0 {
+        output.say(format!(
+            "Whole after each of {images} power losses and {killed} kills"
+        ));
+        return output.object(fields);
+    }
+    let message = format!("{violations} crashes leave a store that isn't whole");
+    Err(Failure::new(Exit::Internal, message)
+        .hint("this is a fault in guild or in the file system below the temporary folder; report it with the seed")
+        .with_fields(fields))
+}
+
+fn object(row: &Row) -> Value {
+    let Row { outcome, kills } = row;
+    let violations: Vec<String> = row.violations().map(Violation::to_string).collect();
+    json!({
+        "operation": outcome.operation,
+        "changes": outcome.changes,
+        "all": outcome.all,
+        "images": outcome.images,
+        "second_run_images": outcome.second_run_images,
+        "kills": kills.runs,
+        "killed": kills.killed,
+        "violations": violations,
+    })
+}
+
+/// A folder that goes with its value.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> Outcome<Temporary> {
+        let name = format!("guild-selftest-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // Somebody else's folder of that name is an error, and nothing is taken over.
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(|error| Failure::io(&path, &error))?;
+        Ok(Temporary(path))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // What stays is a temporary file.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl From<CrashError> for Failure {
+    fn from(error: CrashError) -> Failure {
+        match error {
+            CrashError::Package(error) => error.into(),
+            CrashError::Io { path, source } => Failure::io(&path, &source),
+            CrashError::Name(_) | CrashError::Json(_) => {
+                Failure::new(Exit::Internal, error.to_string())
+            }
+        }
+    }
+}

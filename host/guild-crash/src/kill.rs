@@ -1,0 +1,117 @@
+//! Kills real processes at random moments, and judges the stores that they leave. This sees what no model in memory does:
+//! locks, the program's own start and end, and the system's files.
+
+use std::fs::{self, DirBuilder};
+use std::io::Read as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::error::{CrashError, Result};
+use crate::invariant::{Invariant, Violation};
+use crate::random::Random;
+use crate::trial::Trial;
+
+/// What killing found.
+#[derive(Clone, Debug, Default)]
+pub struct Kills {
+    /// Processes that were started, beside the first one, which ends by itself.
+    pub runs: usize,
+    /// How many of them the kill ended; the others were done before it.
+    pub killed: usize,
+    /// What doesn't hold.
+    pub violations: Vec<Violation>,
+}
+
+/// How a process ended.
+struct Ended {
+    was_killed: bool,
+    /// Whether it had said that it succeeded.
+    acknowledged: bool,
+    failure: Option<String>,
+}
+
+impl Trial<'_> {
+    /// Runs the operation once to its end, and `runs` times with a kill. `command` makes the process that runs it on the
+    /// store in the folder `kernels` of a folder, and says on standard output when it succeeded.
+    ///
+    /// # Errors
+    /// Where a process can't be started or a folder can't be made.
+    pub fn kill_at_random(
+        &self,
+        folder: &Path,
+        runs: usize,
+        random: &mut Random,
+        command: &dyn Fn(&Path) -> Command,
+    ) -> Result<Kills> {
+        let mut kills = Kills::default();
+        let start = Instant::now();
+        self.kill_one(folder, None, command, &mut kills)?;
+        let undisturbed = start.elapsed();
+        for _ in 0..runs {
+            let moment = random.below(undisturbed.as_micros() as usize);
+            let moment = Duration::from_micros(moment as u64);
+            kills.runs += 1;
+            self.kill_one(folder, Some(moment), command, &mut kills)?;
+        }
+        Ok(kills)
+    }
+
+    fn kill_one(
+        &self,
+        folder: &Path,
+        moment: Option<Duration>,
+        command: &dyn Fn(&Path) -> Command,
+        kills: &mut Kills,
+    ) -> Result<()> {
+        let data = folder.join("data");
+        let store = data.join("kernels");
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&data)
+            .map_err(CrashError::io(&data))?;
+        self.lay_out(&store)?;
+        let mut command = command(&data);
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(CrashError::io(Path::new(command.get_program())))?;
+        let ended = end(child, moment).map_err(CrashError::io(&data))?;
+        kills.killed += usize::from(ended.was_killed);
+        let violation = match ended.failure {
+            Some(failure) => Some(Violation::new(Invariant::Again, failure)),
+            None => self.judge(&store, ended.acknowledged)?,
+        };
+        if let Some(violation) = violation {
+            let place = format!("killed {moment:?} after the start");
+            kills.violations.push(Violation { place, ..violation });
+        }
+        fs::remove_dir_all(&data).map_err(CrashError::io(&data))
+    }
+}
+
+/// Kills the process after `moment`, or lets it end.
+fn end(mut child: Child, moment: Option<Duration>) -> std::io::Result<Ended> {
+    if let Some(moment) = moment {
+        std::thread::sleep(moment);
+        // One that has ended can't be killed any more, and needn't.
+        let _ = child.kill();
+    }
+    let (mut said, mut complained) = (String::new(), String::new());
+    if let (Some(stdout), Some(stderr)) = (child.stdout.as_mut(), child.stderr.as_mut()) {
+        // Both fit into a pipe, so that the order of reading doesn't matter.
+        stdout.read_to_string(&mut said)?;
+        stderr.read_to_string(&mut complained)?;
+    }
+    let status = child.wait()?;
+    let was_killed = status.signal() == Some(9);
+    Ok(Ended {
+        was_killed,
+        acknowledged: status.success() || !said.is_empty(),
+        failure: (!status.success() && !was_killed).then(|| format!("{status}: {complained}")),
+    })
+}

@@ -1,0 +1,187 @@
+//! Keys and packages to try commands with. Both are the same in every run, so that a finding can be repeated; the keys
+//! are no secret and are marked as test identities.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use guild_package::key::Algorithm;
+use guild_package::seed::SecretSeed;
+use guild_package::trust::{Grant, Scope};
+use guild_package::{InstallOptions, KeyRecord, SignOptions, VerifyOptions, sign_package};
+
+use crate::error::{CrashError, Result};
+use crate::library::library;
+
+/// The id of the packages.
+pub const PACKAGE: &str = "org.guild.crash";
+
+/// When they are signed and judged, in seconds since 1970-01-01 UTC.
+const NOW_S: u64 = 1_800_000_000;
+
+/// The seed of the key that signs.
+const SEED: [u8; 32] = [7; 32];
+
+/// A folder with two keys and bundles of four versions, 1.0.0 to 1.0.3.
+#[derive(Debug)]
+pub struct Workshop {
+    folder: PathBuf,
+    publisher: KeyRecord,
+    other: KeyRecord,
+}
+
+impl Workshop {
+    /// Fills the empty folder `folder`.
+    ///
+    /// # Errors
+    /// As signing.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let workshop = Self::at(folder)?;
+        for (record, name) in [
+            (&workshop.publisher, "publisher"),
+            (&workshop.other, "other"),
+        ] {
+            let path = workshop.record_file(name);
+            let json = serde_json::to_vec(record)?;
+            fs::write(&path, json).map_err(CrashError::io(&path))?;
+        }
+        for version in ["1.0.0", "1.0.1", "1.0.2", "1.0.3"] {
+            workshop.package(version)?;
+        }
+        Ok(workshop)
+    }
+
+    /// The folder that [`Self::new`] filled.
+    ///
+    /// # Errors
+    /// None that happens: keys that are built in are keys.
+    pub fn at(folder: &Path) -> Result<Self> {
+        Ok(Self {
+            folder: folder.to_owned(),
+            publisher: record("publisher", SEED)?,
+            other: record("other", [8; 32])?,
+        })
+    }
+
+    /// The bundle of a version.
+    #[must_use]
+    pub fn bundle(&self, version: &str) -> PathBuf {
+        self.folder.join(format!("{version}.gkernel"))
+    }
+
+    /// The public record of the key that signs.
+    #[must_use]
+    pub fn publisher(&self) -> &KeyRecord {
+        &self.publisher
+    }
+
+    /// The public record of a key that signed nothing.
+    #[must_use]
+    pub fn other(&self) -> &KeyRecord {
+        &self.other
+    }
+
+    /// The file with the record of the key that signs, or of the other one.
+    #[must_use]
+    pub fn record_file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.json"))
+    }
+
+    fn package(&self, version: &str) -> Result<()> {
+        let staged = self.folder.join(version);
+        let write = |name: &str, bytes: &[u8]| {
+            let path = staged.join(name);
+            fs::write(&path, bytes).map_err(CrashError::io(&path))
+        };
+        for folder in ["lib", "doc"] {
+            let path = staged.join(folder);
+            fs::create_dir_all(&path).map_err(CrashError::io(&path))?;
+        }
+        write("package.toml", package_toml(version).as_bytes())?;
+        write("lib/libcrash.so", &library(PACKAGE, version))?;
+        write("doc/same.txt", b"the same in every version\n")?;
+        write("doc/own.txt", format!("{version}\n").as_bytes())?;
+        let options = SignOptions {
+            issued_at: Some(NOW_S - 1000),
+            ..SignOptions::default()
+        };
+        let key = self.publisher.id.to_string();
+        let bundle = self.bundle(version);
+        let seed = SecretSeed::from_bytes(SEED);
+        sign_package(&staged, &key, &seed, &bundle, &options)?;
+        Ok(())
+    }
+}
+
+/// The public record of a key.
+fn record(name: &str, seed: [u8; 32]) -> Result<KeyRecord> {
+    let public = SecretSeed::from_bytes(seed).public_key()?;
+    Ok(KeyRecord {
+        schema: 1,
+        id: public.id(),
+        alg: Algorithm::Ed25519,
+        public,
+        label: name.parse()?,
+        operator: name.parse()?,
+        test_identity: true,
+    })
+}
+
+/// A fixed time, nothing expected, nothing allowed.
+pub(crate) fn install_options() -> InstallOptions {
+    InstallOptions {
+        verify: VerifyOptions {
+            now_s: NOW_S,
+            ..VerifyOptions::default()
+        },
+        ..InstallOptions::default()
+    }
+}
+
+/// The right to publish below a prefix.
+pub(crate) fn grant(prefix: &str) -> Result<Grant> {
+    Ok(Grant {
+        scopes: vec![Scope::publish(prefix.parse()?)?],
+        everything_understood: false,
+        not_before: None,
+        not_after: None,
+    })
+}
+
+fn package_toml(version: &str) -> String {
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!(
+        r#"schema = 1
+kind = "gkernel"
+id = "{PACKAGE}"
+version = "{version}"
+security_epoch = 1
+publisher = "guild crash check"
+
+[abi]
+host_min = "1.0"
+host_max = "1.0"
+
+[[targets]]
+os = "{os}"
+arch = "{arch}"
+
+[[artifacts]]
+path = "lib/libcrash.so"
+role = "plugin"
+target = 0
+
+[[artifacts]]
+path = "doc/same.txt"
+role = "doc"
+
+[[artifacts]]
+path = "doc/own.txt"
+role = "doc"
+
+[[provides]]
+op = "guild.core.moe_experts@1"
+dtype = ["f32"]
+layout = "row-major"
+"#
+    )
+}
