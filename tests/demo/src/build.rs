@@ -69,13 +69,29 @@ pub fn plugin(root: &Path, member: &str, profile: Profile) -> Result<(), DemoErr
     cargo_build(root, profile, &["--package", member])
 }
 
+/// Builds the CPU plugin's library as another version of its package.
+pub fn cpu_version(
+    root: &Path,
+    member: &str,
+    version: &str,
+    profile: Profile,
+) -> Result<(), DemoError> {
+    let mut command = cargo_command(root, profile, &["--package", member]);
+    run(command.env("GUILD_CPU_VERSION", version)).map(|_| ())
+}
+
 fn cargo_build(root: &Path, profile: Profile, what: &[&str]) -> Result<(), DemoError> {
+    run(&mut cargo_command(root, profile, what)).map(|_| ())
+}
+
+fn cargo_command(root: &Path, profile: Profile, what: &[&str]) -> Command {
     let mut command = Command::new(cargo());
     command
         .current_dir(root)
+        .env_remove("GUILD_CPU_VERSION")
         .args(["build", "--quiet", "--profile", profile.name()])
         .args(what);
-    run(&mut command).map(|_| ())
+    command
 }
 
 fn cargo() -> OsString {

@@ -49,6 +49,16 @@ pub enum DemoError {
         /// From the built-in ones.
         builtin: String,
     },
+    /// Something that had to stay or to change didn't.
+    #[error("{what}: {found}, expected {expected}")]
+    Changed {
+        /// What was looked at.
+        what: &'static str,
+        /// What it is.
+        found: String,
+        /// What it should be.
+        expected: String,
+    },
 }
 
 impl DemoError {

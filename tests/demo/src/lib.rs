@@ -7,3 +7,4 @@ pub mod guild;
 pub mod receipt;
 pub mod seed;
 pub mod staging;
+pub mod upgrade;

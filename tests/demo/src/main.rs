@@ -13,17 +13,13 @@ use guild_demo::guild::Guild;
 use guild_demo::receipt::{self, Comparison, InstalledPackages};
 use guild_demo::seed::ThrowAwayKey;
 use guild_demo::staging::Package;
-use guild_demo::{build, staging};
+use guild_demo::{build, staging, upgrade};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Packages of this project that the demo installs.
 const PACKAGES: [(&str, &str, &str); 2] = [
-    (
-        "org.guild.kernels.cpu",
-        "guild-plugin-cpu-cdylib",
-        "libguild_cpu.so",
-    ),
+    (upgrade::PACKAGE, upgrade::MEMBER, upgrade::LIBRARY),
     (
         "org.guild.runners.qwen",
         "guild-plugin-qwen-cdylib",
@@ -88,9 +84,13 @@ fn run(args: &Args) -> Result<(), DemoError> {
     }
 
     let guild = Guild::new(binaries.join("guild"), folder.path().join("data"));
-    let installed = sign_and_install(&guild, folder.path(), &packages)?;
+    step("Making a throw-away key (a test identity)");
+    let key = ThrowAwayKey::new(&guild, folder.path())?;
+    let installed = sign_and_install(&guild, &key, folder.path(), &packages)?;
     let comparison = compare(&guild, folder.path(), &root.join(MODEL))?;
     print_active(&guild, &comparison.external)?;
+    println!();
+    show_upgrade(args, &root, &guild, &key, folder.path(), &comparison)?;
     if let Some(output) = &args.artifact_output {
         receipt::keep(
             &root,
@@ -107,13 +107,57 @@ fn run(args: &Args) -> Result<(), DemoError> {
     Ok(())
 }
 
+/// A newer version, back to the older one, and without it.
+fn show_upgrade(
+    args: &Args,
+    root: &Path,
+    guild: &Guild,
+    key: &ThrowAwayKey,
+    folder: &Path,
+    comparison: &Comparison,
+) -> Result<(), DemoError> {
+    step(&format!(
+        "Building another version of {} apart",
+        upgrade::PACKAGE
+    ));
+    let staged = folder.join("staging").join("newer");
+    let binaries = build::binaries(root, args.profile)?;
+    upgrade::stage(root, &binaries, args.profile, &staged)?;
+    let bundle = folder.join("newer.gkernel");
+    sign(guild, key, &staged, &bundle)?;
+    let model = root.join(MODEL);
+    let run = ["run", text(&model), "-p", PROMPT, "-n", TOKENS];
+    let tokens = &comparison.external["tokens"];
+    upgrade::show(guild, text(&bundle), &run, tokens, |line| {
+        println!("{line}")
+    })
+}
+
+fn sign(
+    guild: &Guild,
+    key: &ThrowAwayKey,
+    staged: &Path,
+    bundle: &Path,
+) -> Result<Value, DemoError> {
+    guild.json(&[
+        "kernel",
+        "sign",
+        text(staged),
+        "--key-id",
+        &key.id,
+        "--seed-file",
+        text(&key.seed),
+        "--bundle",
+        text(bundle),
+    ])
+}
+
 fn sign_and_install(
     guild: &Guild,
+    key: &ThrowAwayKey,
     folder: &Path,
     packages: &[Package],
 ) -> Result<InstalledPackages, DemoError> {
-    step("Making a throw-away key (a test identity)");
-    let key = ThrowAwayKey::new(guild, folder)?;
     let mut scopes = vec!["--scope", "org.guild"];
     for package in packages
         .iter()
@@ -127,18 +171,7 @@ fn sign_and_install(
     let mut bundles = Vec::new();
     for package in packages {
         let bundle = folder.join(format!("{}.gkernel", package.id));
-        let staged = text(&package.folder);
-        guild.json(&[
-            "kernel",
-            "sign",
-            staged,
-            "--key-id",
-            &key.id,
-            "--seed-file",
-            text(&key.seed),
-            "--bundle",
-            text(&bundle),
-        ])?;
+        sign(guild, key, &package.folder, &bundle)?;
         guild.json(&["kernel", "verify", text(&bundle), "--id", &package.id])?;
         let answer = guild.json(&["kernel", "install", text(&bundle), "--id", &package.id])?;
         let (id, version) = (string(&answer["id"]), string(&answer["version"]));

@@ -34,6 +34,19 @@ pub fn stage(package: &Path, library: &Path, staged: &Path) -> Result<(), DemoEr
     Ok(())
 }
 
+/// Makes a staged package another version.
+pub fn set_version(staged: &Path, from: &str, to: &str) -> Result<(), DemoError> {
+    let path = staged.join("package.toml");
+    let content = std::fs::read_to_string(&path).map_err(DemoError::io("read", &path))?;
+    let line = |version: &str| format!("\nversion = \"{version}\"\n");
+    if content.matches(&line(from)).count() != 1 {
+        let detail = format!("it has no line for version {from}");
+        return Err(DemoError::PackageToml { path, detail });
+    }
+    let content = content.replace(&line(from), &line(to));
+    std::fs::write(&path, content).map_err(DemoError::io("write", &path))
+}
+
 /// The package id in a staging folder's package.toml.
 pub fn package_id(folder: &Path) -> Result<String, DemoError> {
     let path = folder.join("package.toml");

@@ -6,12 +6,25 @@ use crate::commands::parsed;
 use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::wiring::builtins;
+use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
 
-/// Disables and says what was enabled.
+/// Disables, and says what was enabled and what serves its names from now on.
 pub fn run(args: &DisableArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let drain = args.drain.map(Duration::from_secs);
     let selected = required_store(data_dir)?.disable(&parsed("ID", &args.id)?, drain)?;
-    say(&selected, output)
+    let built_in = builtins::every_builtin().builtins;
+    let built_in = built_in
+        .iter()
+        .find(|built_in| built_in.id() == selected.id.as_str());
+    let fallback = built_in.map(|built_in| format!("builtin.{}", built_in.id()));
+    output.say(match &fallback {
+        Some(fallback) => format!(
+            "Sessions from now on use {fallback} where built-in packages are on; those that run keep theirs."
+        ),
+        None => "Sessions from now on are without it; those that run keep it.".to_owned(),
+    });
+    say(&selected, json!({ "fallback": fallback }), output)
 }

@@ -5,11 +5,12 @@ use crate::commands::kernel_selection::{package, say};
 use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use serde_json::Value;
 use std::path::Path;
 
 /// Enables and says what changed.
 pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let (id, version) = package(&args.package)?;
     let selected = required_store(data_dir)?.enable(&id, version.as_ref())?;
-    say(&selected, output)
+    say(&selected, Value::Null, output)
 }

@@ -21,7 +21,7 @@ pub fn run(args: &RollbackArgs, data_dir: Option<&Path>, output: Output) -> Outc
         to_generation: args.to,
         pin: args.pin,
     };
-    say(&store.rollback(id.as_ref(), options)?, output)
+    say(&store.rollback(id.as_ref(), options)?, Value::Null, output)
 }
 
 /// Prints one line a version: `*` marks the enabled one, `-` one that was enabled before, `!` one that can't be.

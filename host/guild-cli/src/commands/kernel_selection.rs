@@ -6,7 +6,7 @@ use crate::output::Output;
 use guild_package::store::Selected;
 use guild_package::store::generation::Pin;
 use guild_package::{PackageId, PackageVersion};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// `ID` or `ID@VERSION`.
 pub fn package(text: &str) -> Outcome<(PackageId, Option<PackageVersion>)> {
@@ -17,8 +17,8 @@ pub fn package(text: &str) -> Outcome<(PackageId, Option<PackageVersion>)> {
     Ok((parsed("PACKAGE", text)?, None))
 }
 
-/// Says which version is loaded now, and which was before.
-pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
+/// Says which version is loaded now, and which was before; `more` fields stand in the answer too.
+pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
     let Selected {
         id,
         previous,
@@ -42,12 +42,16 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         Some(version) => format!("{id} {version}"),
         None => format!("{id} -"),
     })?;
-    output.object(json!({
+    let mut answer = json!({
         "id": id,
         "previous": previous,
         "enabled": enabled,
         "held": held,
         "generation": generation,
         "changed": changed,
-    }))
+    });
+    if let (Value::Object(answer), Value::Object(more)) = (&mut answer, more) {
+        answer.extend(more);
+    }
+    output.object(answer)
 }
