@@ -47,9 +47,7 @@ impl Trial<'_> {
         command: &dyn Fn(&Path) -> Command,
     ) -> Result<Kills> {
         let mut kills = Kills::default();
-        let start = Instant::now();
-        self.kill_one(folder, None, command, &mut kills)?;
-        let undisturbed = start.elapsed();
+        let undisturbed = self.kill_one(folder, None, command, &mut kills)?;
         for _ in 0..runs {
             let moment = random.below(undisturbed.as_micros() as usize);
             let moment = Duration::from_micros(moment as u64);
@@ -59,13 +57,14 @@ impl Trial<'_> {
         Ok(kills)
     }
 
+    /// How long the process lasted.
     fn kill_one(
         &self,
         folder: &Path,
         moment: Option<Duration>,
         command: &dyn Fn(&Path) -> Command,
         kills: &mut Kills,
-    ) -> Result<()> {
+    ) -> Result<Duration> {
         let data = folder.join("data");
         let store = data.join("kernels");
         DirBuilder::new()
@@ -74,6 +73,7 @@ impl Trial<'_> {
             .map_err(CrashError::io(&data))?;
         self.lay_out(&store)?;
         let mut command = command(&data);
+        let start = Instant::now();
         let child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -81,6 +81,7 @@ impl Trial<'_> {
             .spawn()
             .map_err(CrashError::io(Path::new(command.get_program())))?;
         let ended = end(child, moment).map_err(CrashError::io(&data))?;
+        let lasted = start.elapsed();
         kills.killed += usize::from(ended.was_killed);
         let violation = match ended.failure {
             Some(failure) => Some(Violation::new(Invariant::Again, failure)),
@@ -90,7 +91,8 @@ impl Trial<'_> {
             let place = format!("killed {moment:?} after the start");
             kills.violations.push(Violation { place, ..violation });
         }
-        fs::remove_dir_all(&data).map_err(CrashError::io(&data))
+        fs::remove_dir_all(&data).map_err(CrashError::io(&data))?;
+        Ok(lasted)
     }
 }
 

@@ -13,9 +13,11 @@ const NOTE: u64 = 0x400;
 const TEXTS: &[u8] = b"\0libcrash.so.1\0libc.so.6\0guild_plugin_entry_v1\0";
 const ENTRY: &[u8] = b"guild_plugin_entry_v1\0";
 
-/// An ELF file from the specification: a dynamic table, the entry as its one symbol, and the note of this package.
+/// An ELF file from the specification: a dynamic table, the entry as its one symbol, and a note that says which package
+/// it belongs to.
 pub(crate) fn library(id: &str, version: &str) -> Vec<u8> {
-    let note = format!("id={id}\nversion={version}\nabi={}\n\0", Digest::of(b"abi"));
+    let abi = Digest::of(b"abi");
+    let note = format!("id={id}\nversion={version}\nabi={abi}\n\0");
     let mut bytes = header(&note);
     bytes.resize(DYNAMIC as usize, 0);
     let table: [(u64, u64); 9] = [
@@ -44,7 +46,7 @@ pub(crate) fn library(id: &str, version: &str) -> Vec<u8> {
     bytes
 }
 
-/// The file header and four segments: all of it to run, the dynamic table, the note, a stack that isn't code.
+/// The file header and four segments: all of it to run, the dynamic table, the note, and a stack that isn't run.
 fn header(note: &str) -> Vec<u8> {
     let machine = if cfg!(target_arch = "aarch64") {
         183_u16
