@@ -11,11 +11,16 @@
  */
 #include <guild/describe.h>
 #include <guild/guild.h>
+#include <guild/note.h>
 #include <math.h>
 
-/* A host that links this file in gives the entry another name. */
+#define PACKAGE_ID "org.guild.runners.llama"
+#define PACKAGE_VERSION "1.0.0"
+
+/* A host that links this file in gives the entry another name, and needs no note in the file. */
 #ifndef GUILD_PLUGIN_ENTRY
 #define GUILD_PLUGIN_ENTRY guild_plugin_entry_v1
+GUILD_NOTE(PACKAGE_ID, PACKAGE_VERSION);
 #endif
 
 /* Far above every published model, and low enough that no product of two overflows. */
@@ -285,8 +290,8 @@ GUILD_EXPORT guild_status GUILD_PLUGIN_ENTRY(const guild_host_v1 *host, guild_pl
     plugin->described = 0;
     out->abi_minor_built = GUILD_ABI_MINOR;
     out->abi_minor_min = 0;
-    out->id = guild_text("org.guild.runners.llama");
-    out->version = guild_text("1.0.0");
+    out->id = guild_text(PACKAGE_ID);
+    out->version = guild_text(PACKAGE_VERSION);
     out->self_ = plugin;
     out->get_extension = get_extension;
     out->shutdown = shutdown;

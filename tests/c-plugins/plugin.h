@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
 #include <guild/guild.h>
+#include <guild/note.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,13 @@
 #endif
 #ifndef PLUGIN_VERSION
 #define PLUGIN_VERSION "1.0.0"
+#endif
+/* What the note says, where it is another package or version than the plugin says in its table. */
+#ifndef NOTE_ID
+#define NOTE_ID PLUGIN_ID
+#endif
+#ifndef NOTE_VERSION
+#define NOTE_VERSION PLUGIN_VERSION
 #endif
 #ifndef MINOR_BUILT
 #define MINOR_BUILT GUILD_ABI_MINOR
@@ -49,6 +57,8 @@
 #ifndef IN_DESCRIBE
 #define IN_DESCRIBE
 #endif
+
+GUILD_NOTE(NOTE_ID, NOTE_VERSION);
 
 static guild_str text(const char *from)
 {

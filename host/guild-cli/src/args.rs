@@ -18,8 +18,10 @@ mod perplexity;
 mod plan;
 mod run;
 mod sampling;
+mod signing;
 mod template;
 mod tokenize;
+mod trust;
 
 pub use bench::{BenchArgs, PromptAndTokens, TableFormat};
 pub use chat::ChatArgs;
@@ -28,9 +30,8 @@ pub use config::ConfigCommand;
 pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
-    DisableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, KeygenArgs, LogArgs,
-    OutdatedArgs, RollbackArgs, SelftestArgs, SignArgs, TrustAddArgs, TrustCommand,
-    TrustRevokeArgs, TrustShowArgs, VerifyArgs,
+    DisableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, LogArgs, OutdatedArgs,
+    RollbackArgs, SelftestArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;
@@ -42,8 +43,14 @@ pub use perplexity::PerplexityArgs;
 pub use plan::PlanArgs;
 pub use run::RunArgs;
 pub use sampling::SamplingArgs;
+pub use signing::{
+    CosignArgs, CountersignArgs, CountersignRole, KeygenArgs, RotateKeyArgs, SeedArgs, SignArgs,
+};
 pub use template::{TemplateArgs, TemplateOptions};
 pub use tokenize::TokenizeArgs;
+pub use trust::{
+    TrustAddArgs, TrustCommand, TrustPolicyArgs, TrustRevokeArgs, TrustRotateArgs, TrustShowArgs,
+};
 
 use clap::{CommandFactory, Parser, Subcommand};
 

@@ -29,6 +29,7 @@ use config::Settings;
 use exit::Exit;
 use failure::Outcome;
 use output::Output;
+use std::path::Path;
 
 /// Runs one command and returns how it ended; everything is printed by then.
 pub fn run(cli: &Cli, settings: &Settings) -> Exit {
@@ -76,35 +77,44 @@ fn dispatch(cli: &Cli, settings: &Settings, output: Output) -> Outcome<()> {
         Command::Config(ConfigCommand::Show) => commands::config_show::run(settings, output),
         Command::Completions(args) => commands::completions::run(args, output),
         Command::Man(args) => commands::man::run(args, output),
-        Command::Kernel(command) => match command {
-            KernelCommand::Keygen(args) => commands::kernel_keygen::run(args, output),
-            KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),
-            KernelCommand::Verify(args) => commands::kernel_verify::run(args, data_dir, output),
-            KernelCommand::Install(args) => commands::kernel_install::run(args, data_dir, output),
-            KernelCommand::Enable(args) => commands::kernel_enable::run(args, data_dir, output),
-            KernelCommand::Disable(args) => commands::kernel_disable::run(args, data_dir, output),
-            KernelCommand::Rollback(args) => commands::kernel_rollback::run(args, data_dir, output),
-            KernelCommand::Remove(args) => commands::kernel_remove::run(args, data_dir, output),
-            KernelCommand::Floor(args) => commands::kernel_floor::run(args, data_dir, output),
-            KernelCommand::Outdated(args) => commands::kernel_outdated::run(args, data_dir, output),
-            KernelCommand::Fsck => commands::kernel_fsck::run(data_dir, output),
-            KernelCommand::Selftest(args) => commands::kernel_selftest::run(args, output),
-            KernelCommand::Gc => commands::kernel_gc::run(data_dir, output),
-            KernelCommand::Log(args) => commands::kernel_log::run(args, data_dir, output),
-            KernelCommand::List => commands::kernel_list::run(data_dir, output),
-            KernelCommand::Active => commands::kernel_active::run(data_dir, output),
-            KernelCommand::Trust(TrustCommand::Show(args)) => {
-                commands::kernel_trust_show::run(args, data_dir, output)
-            }
-            KernelCommand::Trust(TrustCommand::Revoke(args)) => {
-                commands::kernel_trust_revoke::run(args, data_dir, output)
-            }
-            KernelCommand::Trust(TrustCommand::Add(args)) => {
-                commands::kernel_trust_add::run(args, data_dir, output)
-            }
-            KernelCommand::Trust(TrustCommand::List) => {
-                commands::kernel_trust_list::run(data_dir, output)
-            }
-        },
+        Command::Kernel(command) => kernel(command, data_dir, output),
+    }
+}
+
+fn kernel(command: &KernelCommand, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    match command {
+        KernelCommand::Keygen(args) => commands::kernel_keygen::run(args, output),
+        KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),
+        KernelCommand::Countersign(args) => {
+            commands::kernel_countersign::run(args, data_dir, output)
+        }
+        KernelCommand::RotateKey(args) => commands::kernel_rotate_key::run(args, output),
+        KernelCommand::Cosign(args) => commands::kernel_cosign::run(args, output),
+        KernelCommand::Verify(args) => commands::kernel_verify::run(args, data_dir, output),
+        KernelCommand::Install(args) => commands::kernel_install::run(args, data_dir, output),
+        KernelCommand::Enable(args) => commands::kernel_enable::run(args, data_dir, output),
+        KernelCommand::Disable(args) => commands::kernel_disable::run(args, data_dir, output),
+        KernelCommand::Rollback(args) => commands::kernel_rollback::run(args, data_dir, output),
+        KernelCommand::Remove(args) => commands::kernel_remove::run(args, data_dir, output),
+        KernelCommand::Floor(args) => commands::kernel_floor::run(args, data_dir, output),
+        KernelCommand::Outdated(args) => commands::kernel_outdated::run(args, data_dir, output),
+        KernelCommand::Fsck => commands::kernel_fsck::run(data_dir, output),
+        KernelCommand::Selftest(args) => commands::kernel_selftest::run(args, output),
+        KernelCommand::Gc => commands::kernel_gc::run(data_dir, output),
+        KernelCommand::Log(args) => commands::kernel_log::run(args, data_dir, output),
+        KernelCommand::List => commands::kernel_list::run(data_dir, output),
+        KernelCommand::Active => commands::kernel_active::run(data_dir, output),
+        KernelCommand::Trust(command) => trust(command, data_dir, output),
+    }
+}
+
+fn trust(command: &TrustCommand, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    match command {
+        TrustCommand::Add(args) => commands::kernel_trust_add::run(args, data_dir, output),
+        TrustCommand::List => commands::kernel_trust_list::run(data_dir, output),
+        TrustCommand::Show(args) => commands::kernel_trust_show::run(args, data_dir, output),
+        TrustCommand::Rotate(args) => commands::kernel_trust_rotate::run(args, data_dir, output),
+        TrustCommand::Policy(args) => commands::kernel_trust_policy::run(args, data_dir, output),
+        TrustCommand::Revoke(args) => commands::kernel_trust_revoke::run(args, data_dir, output),
     }
 }

@@ -10,6 +10,8 @@ use guild_abi::abi::{
 };
 use guild_package::Digest;
 
+use crate::ambient::AmbientFinding;
+
 /// A package that failed to load, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{fault}", package_prefix(.package))]
@@ -44,6 +46,8 @@ impl Code {
     pub const INCOMPATIBLE: Self = Self::new("INCOMPATIBLE", 20);
     /// The library breaks a rule of the contract.
     pub const PREFLIGHT_REFUSED: Self = Self::new("PREFLIGHT_REFUSED", 22);
+    /// The surroundings of this process can bring other code into it, and a policy forbids that.
+    pub const AMBIENT_TAINTED: Self = Self::new("AMBIENT_TAINTED", 24);
     /// This system does not let the host load a verified library.
     pub const LOADER_UNAVAILABLE: Self = Self::new("LOADER_UNAVAILABLE", 25);
 
@@ -117,13 +121,15 @@ pub enum Fault {
         /// The system loader's words.
         reason: String,
     },
-    /// The signed facts name a library that no signature covers.
+    /// The trust policy wants no load in surroundings like these.
     #[error(
-        "the publisher's library needs `{library}`, which would be loaded without being verified. Build it as a shared library that needs nothing but libc, libm, libgcc_s and libstdc++"
+        "{} is `{}`, which {}{}, and the trust policy of this package is strict about that. Start guild without it", .first.source, .first.value, .first.effect, and_more(*.more)
     )]
-    ForeignLibrary {
-        /// Its `DT_NEEDED` name.
-        library: String,
+    AmbientTainted {
+        /// The first finding.
+        first: AmbientFinding,
+        /// How many more there are.
+        more: usize,
     },
     /// There is no way in.
     #[error(
@@ -262,6 +268,7 @@ impl Fault {
         match self {
             Self::Package(error) => Code::new(error.code().name(), error.code().exit_code()),
             Self::Memory { .. } => Code::RESOURCE,
+            Self::AmbientTainted { .. } => Code::AMBIENT_TAINTED,
             Self::LoaderUnavailable { .. } | Self::OtherLibraryMapped { .. } => {
                 Code::LOADER_UNAVAILABLE
             }
@@ -277,7 +284,6 @@ impl Fault {
                 _ => Code::PREFLIGHT_REFUSED,
             },
             Self::LibraryRefused { .. }
-            | Self::ForeignLibrary { .. }
             | Self::EntryMissing { .. }
             | Self::FloatingPointControl { .. }
             | Self::Malformed { .. }
@@ -307,6 +313,13 @@ fn package_prefix(package: &str) -> String {
         return String::new();
     }
     format!("cannot load {package}: ")
+}
+
+fn and_more(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!(" (and {count} more, see `guild doctor`)"),
+    }
 }
 
 fn upgrade(plugin_min: u32, host_minor: u32) -> &'static str {

@@ -1,7 +1,8 @@
 //! The only place of the project that opens a library.
 //!
-//! It takes a sealed memory file and nothing else, so there is no way to load a plain path. It proves
-//! afterwards that the entry symbol lies in a mapping of that very file. A library is never closed: its
+//! For plugins it takes a sealed memory file and nothing else, so there is no way to load a plain path. It
+//! proves afterwards that the entry symbol lies in a mapping of that very file. Before the first plugin it
+//! opens the few system libraries that plugins may need, so that nothing is searched for afterwards. A library is never closed: its
 //! handle and its descriptor live as long as the process, because thread-local destructors, threads and
 //! function pointers of unloaded code can't be accounted for. Equal bytes share one mapping.
 #![allow(unsafe_code)]
@@ -9,7 +10,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::AsFd;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, Once, PoisonError};
 
 use guild_package::Digest;
 use guild_package::preflight::ENTRY_SYMBOL;
@@ -54,6 +56,7 @@ pub(crate) fn map(image: SealedImage) -> Result<&'static MappedLibrary, Fault> {
 }
 
 fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
+    open_system_libraries();
     let control = FpControl::read();
     let handle = open(&image)?;
     // From here on the library is mapped for life, so its descriptor stays open too, also when a check
@@ -63,6 +66,41 @@ fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
     let entry = entry_of(handle)?;
     let text = prove(&own_mappings()?, entry as usize, image.identity()?)?;
     Ok(MappedLibrary { entry, text })
+}
+
+/// Libraries that a plugin may need beside the C library, which every process has. The one for C++ is left
+/// to the plugins that need it: few do, and its constructors run in every process that has it.
+const SYSTEM_LIBRARIES: [&str; 2] = ["libm.so.6", "libgcc_s.so.1"];
+
+/// Opens the system libraries that plugins may need, once. A library of the process is not searched for
+/// when a plugin names it, so a search path can't put another one in its place from then on. One that
+/// the system doesn't have is passed over: the plugin that needs it then fails to load.
+fn open_system_libraries() {
+    static OPENED: Once = Once::new();
+    OPENED.call_once(|| {
+        let folder = c_library_folder();
+        for name in SYSTEM_LIBRARIES {
+            // Beside the C library nobody's search path is asked.
+            let beside = folder.as_deref().map(|folder| folder.join(name));
+            let path = beside.filter(|path| path.exists());
+            let path = path.unwrap_or_else(|| PathBuf::from(name));
+            // SAFETY: opening runs constructors. These are the C runtime's own, from the folder of the C
+            // library that runs already, or the one that the system's search finds for every program.
+            // The handle is leaked, so nothing of it is ever unloaded.
+            let opened = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+            std::mem::forget(opened);
+        }
+    });
+}
+
+/// The folder from which this process got its C library.
+fn c_library_folder() -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let path = maps.lines().find_map(|line| {
+        let path = line.get(line.find('/')?..)?;
+        path.ends_with("/libc.so.6").then_some(path)
+    })?;
+    Path::new(path).parent().map(Path::to_owned)
 }
 
 /// Opens the library and keeps the handle for life.

@@ -3,9 +3,9 @@
 //! All or nothing. An enabled package that fails to load fails the load; it is never left out in silence.
 //! What is left out by the caller's own options is listed with its reason.
 
-use guild_package::manifest::ElfFacts;
 use guild_package::{InstalledPackage, Lease, Store, preflight};
 
+use crate::ambient::{self, AmbientFinding};
 use crate::builtin::Builtin;
 use crate::call::Plugin;
 use crate::error::{Fault, LoadError};
@@ -57,6 +57,7 @@ pub struct LoadedPackages {
     registry: Registry,
     left_out: Vec<LeftOut>,
     leases: Vec<Lease>,
+    ambient: Vec<AmbientFinding>,
 }
 
 impl LoadedPackages {
@@ -70,6 +71,13 @@ impl LoadedPackages {
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
+    }
+
+    /// What in the surroundings of this process could bring other code into it, for a warning. No policy of an
+    /// installed package forbids it, else nothing would be loaded.
+    #[must_use]
+    pub fn ambient(&self) -> &[AmbientFinding] {
+        &self.ambient
     }
 
     /// The leases, one for each installed package.
@@ -93,7 +101,10 @@ pub fn load_enabled(
     let enabled = store
         .enabled_with_leases(session_name)
         .map_err(|error| Fault::Package(error).of(""))?;
-    let mut loaded = LoadedPackages::default();
+    let mut loaded = LoadedPackages {
+        ambient: ambient::scan(),
+        ..LoadedPackages::default()
+    };
     // All are negotiated before one is registered, so a failure shuts down those that came before.
     let mut registrations = Vec::new();
     for (package, lease) in enabled {
@@ -102,7 +113,9 @@ pub fn load_enabled(
             continue;
         }
         let label = format!("{}@{}", package.id(), package.version());
-        let registration = load_installed(&package, &label).map_err(|fault| fault.of(&label))?;
+        let registration = check_ambient(&package, &loaded.ambient)
+            .and_then(|()| load_installed(&package, &label))
+            .map_err(|fault| fault.of(&label))?;
         registrations.push((label, registration));
         loaded.leases.push(lease);
     }
@@ -176,8 +189,8 @@ fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registratio
     // Again, since another host may have installed it.
     preflight::check_host(manifest)?;
     let artifact = package.plugin_artifact()?;
-    check_needed(artifact.elf())?;
     let image = SealedImage::copy(package.open_artifact(&artifact)?, label)?;
+    package.check_library(&artifact, &image.read()?)?;
     let library = library::map(image)?;
     let expected = Expected {
         id: package.id().as_str(),
@@ -191,27 +204,14 @@ fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registratio
     negotiate(Plugin::enter_mapped(label, library)?, &expected)
 }
 
-/// Libraries that a plugin may ask the system loader for: the C runtime, which this process has too.
-const SYSTEM_LIBRARIES: [&str; 6] = [
-    "libc.so.6",
-    "libm.so.6",
-    "libgcc_s.so.1",
-    "libstdc++.so.6",
-    "ld-linux-x86-64.so.2",
-    "ld-linux-aarch64.so.1",
-];
-
-/// Whatever else the library asks for would be mapped with it without being verified.
-fn check_needed(facts: Option<&ElfFacts>) -> Result<(), Fault> {
-    let needed = facts.map_or(&[][..], |facts| &facts.needed);
-    let foreign = needed
-        .iter()
-        .find(|library| !SYSTEM_LIBRARIES.contains(&library.as_str()));
-    match foreign {
-        Some(library) => Err(Fault::ForeignLibrary {
-            library: library.to_string(),
+/// A package whose policy is strict is not loaded beside code that nobody verified.
+fn check_ambient(package: &InstalledPackage, findings: &[AmbientFinding]) -> Result<(), Fault> {
+    match findings.first() {
+        Some(first) if package.is_strict_about_ambient() => Err(Fault::AmbientTainted {
+            first: first.clone(),
+            more: findings.len() - 1,
         }),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -8,7 +8,7 @@
 //! file moves to a number that no earlier one had, and a mapped one keeps its number for life.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read as _, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -90,6 +90,23 @@ impl SealedImage {
     /// The digest of the bytes.
     pub(crate) fn digest(&self) -> Digest {
         self.digest
+    }
+
+    /// The bytes, as they are mapped: nobody can change them any more.
+    ///
+    /// # Errors
+    /// `LOADER_UNAVAILABLE` where the system does not give them back.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        // Through a path, so that the position of the descriptor stays where it is.
+        File::open(self.path())
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(|error| Fault::LoaderUnavailable {
+                step: "read a memory file back",
+                reason: error.to_string(),
+                next: "mount /proc for this process",
+            })?;
+        Ok(bytes)
     }
 
     /// The path under which this process, and only it, can open the file.
@@ -186,7 +203,7 @@ fn unavailable(step: &'static str, error: Errno) -> Fault {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Read, Seek, SeekFrom};
+    use std::io::{Seek, SeekFrom};
     use std::os::unix::fs::FileExt;
 
     const BYTES: &[u8] = b"not a library, but bytes";
@@ -221,6 +238,7 @@ mod tests {
         let mut read = Vec::new();
         file.read_to_end(&mut read).unwrap();
         assert_eq!(read, BYTES);
+        assert_eq!(image.read().unwrap(), BYTES);
 
         file.seek(SeekFrom::Start(0)).unwrap();
         assert_eq!(

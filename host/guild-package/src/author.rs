@@ -12,18 +12,18 @@ use crate::digest::Digest;
 use crate::elf;
 use crate::envelope::{Envelope, EnvelopeSignature};
 use crate::error::{Error, Result};
-use crate::key::{Algorithm, SecretSeed};
 use crate::limits::{BUNDLE_MAX_BYTES, PACKAGE_TOML_MAX_BYTES};
 use crate::manifest::{
-    Abi, Artifact, Dependency, Golden, Kind, MANIFEST_SCHEMA, Manifest, Operation, Provenance,
-    Role, SIGNATURE_SCHEME, Target,
+    Abi, Artifact, Dependency, ElfFacts, Golden, Kind, MANIFEST_SCHEMA, Manifest, Operation,
+    Provenance, Role, SIGNATURE_SCHEME, Target,
 };
 use crate::name::{
     ArtifactPath, PackageId, PackageVersion, ProvidedName, VersionRequirement, Word,
 };
 use crate::outside;
 use crate::ptx;
-use crate::sign::{Purpose, sign};
+use crate::seed::SecretSeed;
+use crate::sign::Purpose;
 use crate::text::PlainText;
 use crate::verify::system_time_s;
 
@@ -51,8 +51,8 @@ pub struct SignedPackage {
     pub manifest_digest: Digest,
 }
 
-/// Reads the staging folder `package_dir`, signs it with the seed in `seed_file`, whose key id must be
-/// `key` (or a prefix of it with 12 digits or more), and writes the new file `bundle`.
+/// Reads the staging folder `package_dir`, signs it with `seed`, whose key id must be `key` (or a prefix of
+/// it with 12 digits or more), and writes the new file `bundle`.
 ///
 /// # Errors
 /// [`Error::Usage`] or [`Error::Malformed`] for a staging folder that is no package, [`Error::Usage`] for
@@ -60,55 +60,40 @@ pub struct SignedPackage {
 pub fn sign_package(
     package_dir: &Path,
     key: &str,
-    seed_file: &Path,
+    seed: &SecretSeed,
     bundle: &Path,
     options: &SignOptions,
 ) -> Result<SignedPackage> {
-    let seed = SecretSeed::read(seed_file)?;
-    let keyid = seed.public_key()?.id();
-    if !keyid.matches(key) {
-        let what = format!(
-            "{} holds the seed of {keyid}, not of {key}",
-            seed_file.display()
-        );
-        return Err(Error::usage(
-            what,
-            "Give the key id that `guild kernel keygen` printed",
-        ));
-    }
+    seed.check_id(key)?;
     let staged = Staged::read(package_dir, options)?;
     let manifest_bytes = staged.manifest.encode()?;
-    let sig = sign(&seed, Purpose::Release, &manifest_bytes)?;
-    let signature = EnvelopeSignature {
-        keyid,
-        alg: Algorithm::Ed25519,
-        sig,
-    };
-    let envelope = Envelope::new(vec![signature]).encode()?;
-    let entries: Vec<EmitEntry<'_>> = staged
-        .files
-        .iter()
-        .map(|(name, data)| EmitEntry { name, data })
-        .collect();
-    outside::create_durable(bundle, 0o644, |file| {
-        let mut out = std::io::BufWriter::new(file);
-        emit(&mut out, &manifest_bytes, &entries, &envelope)?;
-        out.flush().map_err(Error::io("write", bundle))
-    })?;
-    Ok(SignedPackage {
-        manifest_digest: Digest::of(&manifest_bytes),
-        manifest: staged.manifest,
-    })
+    let signature = EnvelopeSignature::sign(seed, Purpose::Release, &manifest_bytes)?;
+    staged.write(bundle, &manifest_bytes, signature)
 }
 
 /// A staging folder, read: each file once, so what is signed is what is bundled.
-struct Staged {
-    manifest: Manifest,
+pub(crate) struct Staged {
+    pub manifest: Manifest,
     files: BTreeMap<ArtifactPath, Vec<u8>>,
 }
 
 impl Staged {
-    fn read(package_dir: &Path, options: &SignOptions) -> Result<Self> {
+    /// Writes the bundle of the files under `manifest_bytes`, which `signature` signs.
+    pub fn write(
+        self,
+        bundle: &Path,
+        manifest_bytes: &[u8],
+        signature: EnvelopeSignature,
+    ) -> Result<SignedPackage> {
+        let envelope = Envelope::new(vec![signature]);
+        write_bundle(bundle, manifest_bytes, &self.files, &envelope)?;
+        Ok(SignedPackage {
+            manifest_digest: Digest::of(manifest_bytes),
+            manifest: self.manifest,
+        })
+    }
+
+    pub fn read(package_dir: &Path, options: &SignOptions) -> Result<Self> {
         let path = package_dir.join(PACKAGE_TOML);
         let bytes = outside::read_limited(&path, PACKAGE_TOML_MAX_BYTES)?;
         let package = PackageToml::decode(&bytes)?;
@@ -126,6 +111,25 @@ impl Staged {
         let manifest = package.into_manifest(&files, options)?;
         Ok(Self { manifest, files })
     }
+}
+
+/// Writes the new file `bundle`.
+pub(crate) fn write_bundle(
+    bundle: &Path,
+    manifest_bytes: &[u8],
+    files: &BTreeMap<ArtifactPath, Vec<u8>>,
+    envelope: &Envelope,
+) -> Result<()> {
+    let envelope = envelope.encode()?;
+    let entries: Vec<EmitEntry<'_>> = files
+        .iter()
+        .map(|(name, data)| EmitEntry { name, data })
+        .collect();
+    outside::create_durable(bundle, 0o644, |file| {
+        let mut out = std::io::BufWriter::new(file);
+        emit(&mut out, manifest_bytes, &entries, &envelope)?;
+        out.flush().map_err(Error::io("write", bundle))
+    })
 }
 
 /// `package.toml`: the manifest without what can be computed from the files.
@@ -226,7 +230,13 @@ impl PackageToml {
             .map(|golden| golden.measure(files))
             .collect::<Result<Vec<_>>>()?;
         let mut abi = self.abi;
-        abi.table_hash = abi.table_hash.or(options.abi_table_hash);
+        // What the plugin was compiled against, where it says so, may be older than this guild.
+        let compiled = self
+            .artifacts
+            .iter()
+            .filter(|listed| listed.role == Role::Plugin)
+            .find_map(|listed| compiled_against(files.get(&listed.path)?));
+        abi.table_hash = abi.table_hash.or(compiled).or(options.abi_table_hash);
         let mut provides = self.provides;
         for operation in &mut provides {
             let known = options.contract_hashes.get(&operation.op).copied();
@@ -263,7 +273,7 @@ impl ArtifactToml {
         let data = file(files, &self.path)?;
         let name = self.path.as_str();
         let elf = match self.role {
-            Role::Plugin => Some(elf::Library::parse(name, data)?.facts()?),
+            Role::Plugin => Some(library_facts(name, data)?),
             _ => None,
         };
         let ptx = match self.role {
@@ -280,6 +290,18 @@ impl ArtifactToml {
             ptx,
         })
     }
+}
+
+/// Digest of the ABI tables that a library's note names.
+fn compiled_against(data: &[u8]) -> Option<Digest> {
+    elf::Library::parse(data).ok()?.abi_table_hash()
+}
+
+/// What can be read from a plugin's library. Whether a host would load it, verification asks.
+fn library_facts(name: &str, data: &[u8]) -> Result<ElfFacts> {
+    elf::Library::parse(data)
+        .and_then(|library| library.facts())
+        .map_err(|refusal| Error::malformed(name, refusal.to_string()))
 }
 
 impl GoldenToml {

@@ -2,18 +2,22 @@
 //! the manifest and the exact release signatures it relies on, so it cannot be moved to another package.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::author;
 use crate::digest::Digest;
-use crate::envelope::{Base64Bytes, Countersignature, Envelope, EnvelopeSignature};
+use crate::envelope::{Envelope, EnvelopeSignature};
 use crate::error::{Error, Result};
-use crate::json;
-use crate::key::{Algorithm, KeyId, SecretSeed};
+use crate::key::KeyId;
 use crate::manifest::Manifest;
-use crate::sign::{self, Purpose};
+use crate::seed::SecretSeed;
+use crate::sign::Purpose;
+use crate::statement::SignedStatement;
 use crate::text::PlainText;
 use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
+use crate::verify::SignedBundle;
 
 const STATEMENT: &str = "a countersignature's body";
 
@@ -39,20 +43,86 @@ pub struct Statement {
 /// Signs `statement`, to be appended to an envelope's countersignatures.
 ///
 /// # Errors
-/// As [`sign::sign`].
-pub fn countersign(seed: &SecretSeed, statement: &Statement) -> Result<Countersignature> {
-    let body = json::encode(STATEMENT, statement)?;
-    let sig = sign::sign(seed, Purpose::Countersign, &body)?;
-    let keyid = seed.public_key()?.id();
-    Ok(Countersignature {
-        purpose: Purpose::Countersign,
-        body: Base64Bytes(body),
-        signatures: vec![EnvelopeSignature {
-            keyid,
-            alg: Algorithm::Ed25519,
-            sig,
-        }],
-    })
+/// As [`SignedStatement::sign`].
+pub fn countersign(seed: &SecretSeed, statement: &Statement) -> Result<SignedStatement> {
+    SignedStatement::sign(STATEMENT, Purpose::Countersign, statement, &[seed])
+}
+
+/// What somebody adds to a bundle.
+#[derive(Clone, Debug)]
+pub enum Addition {
+    /// One more release signature: a second publisher, where a policy asks for two.
+    Release,
+    /// A statement about the release.
+    Statement {
+        /// In which role.
+        role: Role,
+        /// What is said.
+        statement: PlainText,
+        /// When, in seconds since 1970-01-01 UTC.
+        issued_at: u64,
+        /// Until when it counts.
+        expires_at: Option<u64>,
+    },
+}
+
+/// Adds a signature by `seed` to the bundle at `path`, and writes the new file `out`. The bundle must be signed by a
+/// key that `trust` knows, and every file in it intact; how many signatures a policy wants isn't asked.
+///
+/// # Errors
+/// The first check of section 8, up to step 5, that fails, and step 15; [`Error::Usage`] for a second release
+/// signature by the same key.
+pub fn countersign_bundle(
+    path: &Path,
+    trust: &TrustStore,
+    seed: &SecretSeed,
+    addition: &Addition,
+    out: &Path,
+) -> Result<Manifest> {
+    let signed = SignedBundle::read(path, trust)?;
+    let mut envelope = signed.envelope().clone();
+    match addition {
+        Addition::Release => {
+            let signature = EnvelopeSignature::sign(seed, Purpose::Release, signed.bytes())?;
+            if envelope
+                .signatures
+                .iter()
+                .any(|entry| entry.keyid == signature.keyid)
+            {
+                let what = format!("{} has signed this release already", signature.keyid);
+                return Err(Error::usage(what, "Sign with another key"));
+            }
+            envelope.signatures.push(signature);
+            envelope.signatures.sort_by_key(|entry| entry.keyid);
+        }
+        Addition::Statement {
+            role,
+            statement,
+            issued_at,
+            expires_at,
+        } => {
+            let mut over: Vec<Digest> = signature_digests(&envelope);
+            over.sort();
+            let statement = Statement {
+                manifest_sha256: Digest::of(signed.bytes()),
+                over,
+                role: *role,
+                statement: statement.clone(),
+                issued_at: *issued_at,
+                expires_at: *expires_at,
+            };
+            envelope
+                .countersignatures
+                .push(countersign(seed, &statement)?);
+        }
+    }
+    author::write_bundle(out, signed.bytes(), &signed.files()?, &envelope)?;
+    Ok(signed.into_manifest())
+}
+
+fn signature_digests(envelope: &Envelope) -> Vec<Digest> {
+    let signatures = envelope.signatures.iter();
+    signatures.map(|entry| entry.sig.digest()).collect()
 }
 
 /// The distinct active keys that countersigned this release as `role`. A statement by unknown keys
@@ -68,11 +138,7 @@ pub(crate) fn countersigners<'trust>(
     role: Role,
     now_s: u64,
 ) -> Result<BTreeMap<KeyId, &'trust TrustedKey>> {
-    let releases: Vec<Digest> = envelope
-        .signatures
-        .iter()
-        .map(|entry| entry.sig.digest())
-        .collect();
+    let releases = signature_digests(envelope);
     let mut counted = BTreeMap::new();
     for countersignature in &envelope.countersignatures {
         let body = &countersignature.body.0;
@@ -86,7 +152,7 @@ pub(crate) fn countersigners<'trust>(
         if signers.is_empty() {
             continue;
         }
-        let statement: Statement = json::decode(STATEMENT, body)?;
+        let statement: Statement = countersignature.content(STATEMENT)?;
         let about_this = statement.manifest_sha256 == manifest_sha256
             && !statement.over.is_empty()
             && statement.over.iter().all(|over| releases.contains(over));

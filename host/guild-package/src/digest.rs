@@ -112,18 +112,18 @@ pub(crate) fn to_hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// 32 bytes from exactly 64 lower-case hex digits.
-pub(crate) fn from_hex(text: &str) -> Option<[u8; 32]> {
+/// `N` bytes from exactly `2 * N` lower-case hex digits.
+pub(crate) fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
     let nibble = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),
         b'a'..=b'f' => Some(digit - b'a' + 10),
         _ => None,
     };
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != 32 || !rest.is_empty() {
+    if pairs.len() != N || !rest.is_empty() {
         return None;
     }
-    let mut bytes = [0; 32];
+    let mut bytes = [0; N];
     for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
         *byte = nibble(*high)? << 4 | nibble(*low)?;
     }

@@ -1,16 +1,15 @@
 //! The envelope `signatures.json`: who signed the manifest, and who countersigned. It is the only part
 //! of a bundle that no signature covers, so it has one encoding, a closed schema and no room for keys.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::json;
 use crate::key::{Algorithm, KeyId};
 use crate::limits::{ENVELOPE_MAX_BYTES, SIGNATURES_MAX};
-use crate::sign::{Purpose, Signature};
-use crate::text::Invalid;
+use crate::seed::SecretSeed;
+use crate::sign::{Purpose, Signature, sign};
+use crate::statement::SignedStatement;
 
 const ENVELOPE: &str = "signatures.json";
 
@@ -23,7 +22,7 @@ pub struct Envelope {
     /// Release signatures, strictly ascending by key id.
     pub signatures: Vec<EnvelopeSignature>,
     /// Statements by others about this release.
-    pub countersignatures: Vec<Countersignature>,
+    pub countersignatures: Vec<SignedStatement>,
 }
 
 /// One signature and the key it claims.
@@ -38,23 +37,19 @@ pub struct EnvelopeSignature {
     pub sig: Signature,
 }
 
-/// A signed statement by somebody other than the publisher.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Countersignature {
-    /// Always [`Purpose::Countersign`].
-    #[serde(rename = "type")]
-    pub purpose: Purpose,
-    /// The exact bytes that were signed, in base64.
-    pub body: Base64Bytes,
-    /// Signatures over them, strictly ascending by key id.
-    pub signatures: Vec<EnvelopeSignature>,
+impl EnvelopeSignature {
+    /// Signs `body` for `purpose`.
+    ///
+    /// # Errors
+    /// As [`sign`].
+    pub fn sign(seed: &SecretSeed, purpose: Purpose, body: &[u8]) -> Result<Self> {
+        Ok(Self {
+            keyid: seed.public_key()?.id(),
+            alg: Algorithm::Ed25519,
+            sig: sign(seed, purpose, body)?,
+        })
+    }
 }
-
-/// Bytes in padded standard base64.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct Base64Bytes(pub Vec<u8>);
 
 impl Envelope {
     /// An envelope of release signatures, put into order.
@@ -100,7 +95,7 @@ impl Envelope {
                 detail: "signatures.json lists none",
             });
         }
-        check_signatures(&self.signatures)?;
+        check_signatures(ENVELOPE, &self.signatures)?;
         if self.countersignatures.len() > SIGNATURES_MAX {
             return Err(Error::malformed(
                 ENVELOPE,
@@ -108,47 +103,25 @@ impl Envelope {
             ));
         }
         for countersignature in &self.countersignatures {
-            if countersignature.purpose != Purpose::Countersign {
-                return Err(Error::malformed(
-                    ENVELOPE,
-                    "a countersignature has another type",
-                ));
-            }
-            check_signatures(&countersignature.signatures)?;
+            countersignature.check("a countersignature", Purpose::Countersign)?;
         }
         Ok(())
     }
 }
 
 /// Ascending and distinct, so no key is counted twice.
-fn check_signatures(signatures: &[EnvelopeSignature]) -> Result<()> {
+pub(crate) fn check_signatures(what: &'static str, signatures: &[EnvelopeSignature]) -> Result<()> {
     if !(1..=SIGNATURES_MAX).contains(&signatures.len()) {
         return Err(Error::malformed(
-            ENVELOPE,
+            what,
             "a list of signatures has not 1 to 32 elements",
         ));
     }
     if !signatures.is_sorted_by(|a, b| a.keyid < b.keyid) {
         return Err(Error::malformed(
-            ENVELOPE,
+            what,
             "signatures are not strictly ascending by key id",
         ));
     }
     Ok(())
-}
-
-impl TryFrom<String> for Base64Bytes {
-    type Error = Invalid;
-    fn try_from(text: String) -> Result<Self, Invalid> {
-        BASE64
-            .decode(&text)
-            .map(Self)
-            .map_err(|_| Invalid::new("body", &text, "padded base64"))
-    }
-}
-
-impl From<Base64Bytes> for String {
-    fn from(bytes: Base64Bytes) -> Self {
-        BASE64.encode(bytes.0)
-    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
+use crate::elf::Refusal;
 use crate::key::KeyId;
 use crate::name::{AbiVersion, ArtifactPath, PackageId, PackageVersion, ScopePrefix};
 use crate::store::LeaseNote;
@@ -194,6 +195,24 @@ pub enum Error {
         /// The scopes the key has.
         scopes: Vec<ScopePrefix>,
     },
+    /// Two notes of a store's chain, or a note and the chain, don't go together.
+    #[error(
+        "the checkpoint doesn't go with this chain: {detail}. Somebody cut the chain or wrote it anew; look at both machines before you go on"
+    )]
+    Checkpoint {
+        /// What differs.
+        detail: String,
+    },
+    /// A rotation hands on more than the old key may.
+    #[error(
+        "{key} may not hand on scope {prefix}: it doesn't have that scope, or the scope lacks the right rotate. The scopes of a key are in `guild kernel trust show`; `guild kernel trust add KEY.json --scope PREFIX --right publish --right rotate` adds one that can be handed on"
+    )]
+    ScopeRotation {
+        /// The old key.
+        key: KeyId,
+        /// The scope that the rotation names.
+        prefix: ScopePrefix,
+    },
     /// Bytes that are not of the format.
     #[error(
         "{what} is malformed: {detail}. It was not made by `guild kernel sign`, or was changed since; fetch it again"
@@ -344,19 +363,17 @@ pub enum Error {
         /// Installed versions that could be enabled now.
         possible: Vec<PackageVersion>,
     },
-    /// A plugin without its way in.
-    #[error(
-        "{library} of {id} {version} does not export the function `{symbol}`, so no host can enter it. Build it with the SDK's export macro, or in C give the function external linkage and default visibility, and sign it again"
-    )]
-    EntryMissing {
+    /// A library that must not be mapped.
+    #[error("{library} of {id} {version} may not be loaded: {refusal}")]
+    Preflight {
         /// The package.
         id: PackageId,
         /// The version.
         version: Box<PackageVersion>,
         /// The plugin's name in the bundle.
         library: ArtifactPath,
-        /// The symbol.
-        symbol: &'static str,
+        /// The rule that it breaks.
+        refusal: Box<Refusal>,
     },
     /// Somebody else writes.
     #[error("another process has held the lock of {} for {waited_ms} ms. Wait for its command to end, then try again", .path.display())]
@@ -417,7 +434,7 @@ impl Error {
             | Self::ThresholdNotMet { .. }
             | Self::PublisherChanged { .. } => Code::KeyUntrusted,
             Self::KeyRevoked { .. } => Code::KeyRevoked,
-            Self::ScopeDenied { .. } => Code::ScopeDenied,
+            Self::ScopeDenied { .. } | Self::ScopeRotation { .. } => Code::ScopeDenied,
             Self::Malformed { .. } => Code::BundleMalformed,
             Self::DigestMismatch { .. } => Code::DigestMismatch,
             Self::VersionImmutable { .. } => Code::VersionImmutable,
@@ -427,9 +444,9 @@ impl Error {
             Self::DependencyMissing { .. } | Self::StillNeeded { .. } => Code::DependencyMissing,
             Self::SessionsActive { .. } => Code::ActiveSessionBusy,
             Self::RollbackUnavailable { .. } => Code::RollbackUnavailable,
-            Self::EntryMissing { .. } => Code::PreflightRefused,
+            Self::Preflight { .. } => Code::PreflightRefused,
             Self::StoreLocked { .. } => Code::StoreLocked,
-            Self::StoreCorrupt { .. } => Code::StoreCorrupt,
+            Self::StoreCorrupt { .. } | Self::Checkpoint { .. } => Code::StoreCorrupt,
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,
             Self::Io { .. } => Code::Io,
         }

@@ -1,24 +1,21 @@
-//! Keys: public keys that passed every check, their ids, the public record a publisher hands out, and
-//! the secret seed file.
+//! Keys: public keys that passed every check, their ids, and the public record a publisher hands out.
 
 use std::fmt;
-use std::fs::File;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use ed25519_dalek::{SigningKey, VerifyingKey};
+use ed25519_dalek::VerifyingKey;
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
-use crate::digest::{Digest, from_hex, to_hex};
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::limits::SMALL_FILE_MAX_BYTES;
 use crate::outside;
+use crate::seed::{Passphrase, SecretSeed};
 use crate::text::{Invalid, PlainText};
 
 /// A signature algorithm. It is a property of a trusted key, never chosen by a bundle.
@@ -59,9 +56,6 @@ pub struct KeyRecord {
     pub test_identity: bool,
 }
 
-/// The 32-byte secret of a key, wiped when dropped.
-pub struct SecretSeed(Zeroizing<[u8; 32]>);
-
 /// What [`keygen`] is to write.
 #[derive(Clone, Debug)]
 pub struct KeygenOptions {
@@ -71,6 +65,8 @@ pub struct KeygenOptions {
     pub operator: PlainText,
     /// Marks the key as made for a test or demonstration.
     pub test_identity: bool,
+    /// Encrypts the seed file.
+    pub passphrase: Option<Passphrase>,
 }
 
 /// Makes a key: the secret seed goes to `seed_file` (new, mode 0600), the public record to
@@ -79,13 +75,7 @@ pub struct KeygenOptions {
 /// # Errors
 /// [`Error::Io`] if a file exists or cannot be written; no seed file is left without its record.
 pub fn keygen(seed_file: &Path, record_file: &Path, options: &KeygenOptions) -> Result<KeyRecord> {
-    let mut bytes = Zeroizing::new([0; 32]);
-    getrandom::fill(bytes.as_mut_slice()).map_err(|_| Error::Io {
-        action: "read random bytes for",
-        path: seed_file.to_owned(),
-        source: std::io::Error::other("the operating system gave none"),
-    })?;
-    let seed = SecretSeed(bytes);
+    let seed = SecretSeed::generate(seed_file)?;
     let public = seed.public_key()?;
     let record = KeyRecord {
         schema: 1,
@@ -96,7 +86,7 @@ pub fn keygen(seed_file: &Path, record_file: &Path, options: &KeygenOptions) -> 
         operator: options.operator.clone(),
         test_identity: options.test_identity,
     };
-    seed.write(seed_file)?;
+    seed.write(seed_file, options.passphrase.as_ref())?;
     if let Err(error) = record.write(record_file) {
         // The seed was made a moment ago and nobody has used it.
         let _ = std::fs::remove_file(seed_file);
@@ -213,13 +203,19 @@ impl KeyRecord {
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let what = "the key record";
         let record: Self = json::decode(what, bytes)?;
-        if record.schema != 1 {
+        record.check(what)?;
+        Ok(record)
+    }
+
+    /// The rules beyond the fields' own; `what` holds the record, for errors.
+    pub(crate) fn check(&self, what: &str) -> Result<()> {
+        if self.schema != 1 {
             return Err(Error::malformed(what, "schema is not 1"));
         }
-        if record.id != record.public.id() {
-            return Err(Error::malformed(what, "id is not the id of the public key"));
+        match self.id == self.public.id() {
+            true => Ok(()),
+            false => Err(Error::malformed(what, "id is not the id of the public key")),
         }
-        Ok(record)
     }
 
     fn write(&self, path: &Path) -> Result<()> {
@@ -229,84 +225,6 @@ impl KeyRecord {
             file.write_all(&bytes).map_err(Error::io("write", path))
         })
     }
-}
-
-impl SecretSeed {
-    /// Reads a seed file made by [`keygen`].
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if others may read the file, it belongs to somebody else, or it is no seed file.
-    pub fn read(path: &Path) -> Result<Self> {
-        let file = outside::open_regular(path)?;
-        check_private(&file, path)?;
-        let bytes = Zeroizing::new(outside::read_file_limited(
-            &file,
-            path,
-            SMALL_FILE_MAX_BYTES,
-        )?);
-        let seed = std::str::from_utf8(&bytes)
-            .ok()
-            .and_then(|text| text.strip_prefix(SEED_FILE_TAG)?.strip_suffix('\n'))
-            .and_then(from_hex);
-        match seed {
-            Some(seed) => Ok(Self(Zeroizing::new(seed))),
-            None => {
-                let what = format!("{} is not a seed file", path.display());
-                Err(Error::usage(what, "Make one with `guild kernel keygen`"))
-            }
-        }
-    }
-
-    /// The public half. It is always computed: a caller-supplied one could be used to leak the seed.
-    ///
-    /// # Errors
-    /// [`Error::KeyUnacceptable`], which no seed leads to.
-    pub fn public_key(&self) -> Result<PublicKey> {
-        PublicKey::from_bytes(self.signing_key().verifying_key().as_bytes())
-    }
-
-    /// A seed from bytes, for tests with published vectors.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(Zeroizing::new(bytes))
-    }
-
-    pub(crate) fn signing_key(&self) -> SigningKey {
-        SigningKey::from_bytes(&self.0)
-    }
-
-    fn write(&self, path: &Path) -> Result<()> {
-        let hex = Zeroizing::new(to_hex(self.0.as_slice()));
-        let text = Zeroizing::new(format!("{SEED_FILE_TAG}{}\n", hex.as_str()));
-        outside::create_durable(path, 0o600, |file| {
-            file.write_all(text.as_bytes())
-                .map_err(Error::io("write", path))
-        })
-    }
-}
-
-/// First words of a seed file: format version, protection and algorithm.
-const SEED_FILE_TAG: &str = "guild-seed-1 plain ed25519 ";
-
-fn check_private(file: &File, path: &Path) -> Result<()> {
-    let metadata = file.metadata().map_err(Error::io("read", path))?;
-    if metadata.mode() & 0o077 != 0 {
-        let what = format!(
-            "{} can be read by others (mode {:04o})",
-            path.display(),
-            metadata.mode() & 0o7777
-        );
-        let next = format!(
-            "Treat the key as lost if others use this machine; else `chmod 600 {}`",
-            path.display()
-        );
-        return Err(Error::usage(what, next));
-    }
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        let what = format!("{} belongs to another user", path.display());
-        return Err(Error::usage(what, "Sign as the user who owns the key"));
-    }
-    Ok(())
 }
 
 impl fmt::Display for KeyId {
@@ -361,17 +279,13 @@ pub(crate) fn decode_base64<const N: usize>(text: &str) -> Option<[u8; N]> {
     BASE64.decode(text).ok()?.try_into().ok()
 }
 
-impl fmt::Debug for SecretSeed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SecretSeed(..)")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::digest::from_hex;
+    use crate::seed::SeedFile;
 
     /// RFC 8032, test 1.
     const RFC_KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
@@ -385,6 +299,7 @@ mod tests {
             label: "example".parse().unwrap(),
             operator: "example operator".parse().unwrap(),
             test_identity: true,
+            passphrase: None,
         }
     }
 
@@ -478,7 +393,12 @@ mod tests {
         assert_eq!(KeyRecord::read(&record).unwrap(), made);
         assert!(made.test_identity);
         assert_eq!(
-            SecretSeed::read(&seed).unwrap().public_key().unwrap(),
+            SeedFile::read(&seed)
+                .unwrap()
+                .plain()
+                .unwrap()
+                .public_key()
+                .unwrap(),
             made.public
         );
 
@@ -491,13 +411,13 @@ mod tests {
 
         for loose in [0o640, 0o604, 0o660, 0o644] {
             std::fs::set_permissions(&seed, PermissionsExt::from_mode(loose)).unwrap();
-            let refusal = SecretSeed::read(&seed).unwrap_err();
+            let refusal = SeedFile::read(&seed).unwrap_err();
             assert_eq!(refusal.code(), crate::Code::Usage, "{loose:o}");
         }
         std::fs::set_permissions(&seed, PermissionsExt::from_mode(0o600)).unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&seed, &link).unwrap();
-        assert!(SecretSeed::read(&link).is_err());
+        assert!(SeedFile::read(&link).is_err());
     }
 
     #[test]

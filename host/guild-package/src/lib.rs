@@ -3,12 +3,14 @@
 
 pub mod author;
 pub mod bundle;
+pub mod checkpoint;
 pub mod countersign;
 mod crc32;
 pub mod digest;
 mod elf;
 pub mod envelope;
 pub mod error;
+pub mod external;
 mod json;
 pub mod key;
 pub mod limits;
@@ -17,7 +19,10 @@ pub mod name;
 mod outside;
 pub mod preflight;
 mod ptx;
+pub mod rotation;
+pub mod seed;
 pub mod sign;
+pub mod statement;
 pub mod store;
 pub mod text;
 pub mod trust;

@@ -21,6 +21,8 @@ pub const SIGNATURES_MAX: usize = 32;
 pub const STATE_FILE_MAX_BYTES: u64 = 16 << 20;
 /// Largest key record, seed file or `HEAD`, in bytes.
 pub const SMALL_FILE_MAX_BYTES: u64 = 4 << 10;
+/// Largest key rotation or checkpoint, in bytes.
+pub const STATEMENT_MAX_BYTES: u64 = 64 << 10;
 /// Largest `package.toml`, in bytes.
 pub const PACKAGE_TOML_MAX_BYTES: u64 = 256 << 10;
 /// Deepest nesting of a JSON text.
@@ -39,3 +41,5 @@ pub const TEXT_MAX_BYTES: usize = 1 << 10;
 pub const LIST_MAX: usize = 1024;
 /// Piece in which files are copied and hashed, in bytes.
 pub const COPY_CHUNK_BYTES: usize = 256 << 10;
+/// How far a release's security epoch may lie above its package's floor, unless a signer may raise epochs.
+pub const EPOCH_RISE_MAX: u64 = 1000;

@@ -1,12 +1,15 @@
 //! What is known about a package before its library is mapped: whether it asks for this host, and whether
-//! a host can enter it. Asked at install, so that no package gets in that would only fail every load.
+//! its library is one that may be mapped. Asked when a bundle is verified, so that no package gets into a
+//! store that would only fail every load, and by the loader again, about the very bytes that it maps.
 
 use guild_abi::abi::{GUILD_ABI_MINOR, GUILD_KERNEL_ABI_VERSION_V1};
 
-use crate::elf::Library;
+use crate::elf::{self, Library, Signed};
 use crate::error::{Error, Result};
-use crate::manifest::{Artifact, Manifest};
+use crate::manifest::{Artifact, Manifest, Target};
 use crate::name::AbiVersion;
+
+pub use crate::elf::{GLIBC_CEILING, Refusal, SYSTEM_LIBRARIES, SegmentRule};
 
 /// The one symbol that a plugin exports.
 pub const ENTRY_SYMBOL: &str = "guild_plugin_entry_v1";
@@ -36,18 +39,38 @@ pub fn check_host(manifest: &Manifest) -> Result<()> {
     })
 }
 
-/// The plugin `artifact`, whose file is `data`, can be entered.
+/// Whether `artifact` is for an architecture that this guild knows.
+pub(crate) fn can_judge(manifest: &Manifest, artifact: &Artifact) -> bool {
+    target_of(manifest, artifact).is_none_or(|target| elf::knows(target.arch.as_str()))
+}
+
+fn target_of<'a>(manifest: &'a Manifest, artifact: &Artifact) -> Option<&'a Target> {
+    let index = usize::try_from(artifact.target?).ok()?;
+    manifest.targets.get(index)
+}
+
+/// The plugin `artifact`, whose file is `data`, may be mapped: every rule of `docs/package-format.md`,
+/// section 8.1. This is the one place where it is decided.
 ///
 /// # Errors
-/// [`Error::EntryMissing`]; [`Error::Malformed`] if its tables lie outside the file.
-pub(crate) fn check_entry(manifest: &Manifest, artifact: &Artifact, data: &[u8]) -> Result<()> {
-    if Library::parse(artifact.path.as_str(), data)?.exports_function(ENTRY_SYMBOL)? {
-        return Ok(());
-    }
-    Err(Error::EntryMissing {
-        id: manifest.id.clone(),
-        version: Box::new(manifest.version.clone()),
-        library: artifact.path.clone(),
-        symbol: ENTRY_SYMBOL,
-    })
+/// [`Error::Preflight`] with the first rule that is broken.
+pub fn check_library(manifest: &Manifest, artifact: &Artifact, data: &[u8]) -> Result<()> {
+    let (Some(target), Some(facts)) = (target_of(manifest, artifact), artifact.elf.as_ref()) else {
+        let detail = "a plugin has no target or no facts about its library";
+        return Err(Error::malformed("manifest.json", detail));
+    };
+    let signed = Signed {
+        manifest,
+        arch: target.arch.as_str(),
+        facts,
+        entry: ENTRY_SYMBOL,
+    };
+    Library::parse(data)
+        .and_then(|library| library.check(&signed))
+        .map_err(|refusal| Error::Preflight {
+            id: manifest.id.clone(),
+            version: Box::new(manifest.version.clone()),
+            library: artifact.path.clone(),
+            refusal: Box::new(refusal),
+        })
 }

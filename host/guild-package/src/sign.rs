@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::key::{PublicKey, SecretSeed, decode_base64};
+use crate::key::{PublicKey, decode_base64};
+use crate::seed::SecretSeed;
 use crate::text::Invalid;
 
 /// What a signature is for. It is part of what is signed, so a signature made for one purpose has no
@@ -62,7 +63,7 @@ pub struct Signature([u8; 64]);
 /// # Errors
 /// [`Error::SignatureInvalid`] if the fresh signature does not verify (a fault of the machine).
 pub fn sign(seed: &SecretSeed, purpose: Purpose, body: &[u8]) -> Result<Signature> {
-    let message = pre_authentication_encoding(purpose.payload_type(), body);
+    let message = message(purpose, body);
     let signature = Signature(seed.signing_key().sign(&message).to_bytes());
     verify(&seed.public_key()?, purpose, body, &signature)?;
     Ok(signature)
@@ -73,11 +74,28 @@ pub fn sign(seed: &SecretSeed, purpose: Purpose, body: &[u8]) -> Result<Signatur
 /// # Errors
 /// [`Error::SignatureInvalid`].
 pub fn verify(key: &PublicKey, purpose: Purpose, body: &[u8], signature: &Signature) -> Result<()> {
-    let message = pre_authentication_encoding(purpose.payload_type(), body);
+    let message = message(purpose, body);
     check_strict(key, &message, signature).map_err(|reason| Error::SignatureInvalid {
         key: key.id(),
         reason,
     })
+}
+
+/// The bytes that a signature of `body` for `purpose` is over.
+#[must_use]
+pub fn message(purpose: Purpose, body: &[u8]) -> Vec<u8> {
+    pre_authentication_encoding(purpose.payload_type(), body)
+}
+
+/// The body inside bytes that [`message`] made for `purpose`.
+#[must_use]
+pub fn message_body(purpose: Purpose, message: &[u8]) -> Option<&[u8]> {
+    let payload_type = purpose.payload_type();
+    let head = format!("DSSEv1 {} {payload_type} ", payload_type.len());
+    let rest = message.strip_prefix(head.as_bytes())?;
+    let digits = rest.iter().position(|byte| *byte == b' ')?;
+    let body = rest.get(digits + 1..)?;
+    (self::message(purpose, body) == message).then_some(body)
 }
 
 /// Steps 6.3 and 6.4: the only function of the crate that checks an Ed25519 signature.

@@ -2,6 +2,7 @@
 //! hash of the one before (`docs/package-format.md`, section 7); the store's generation says which file
 //! is in force, so a change of trust commits like any other change.
 
+mod rotation;
 mod succession;
 mod withdrawal;
 
@@ -258,20 +259,11 @@ impl TrustStore {
                 key.not_before = grant.not_before.or(key.not_before);
                 key.not_after = grant.not_after.or(key.not_after);
             }
-            None => body.keys.push(TrustedKey {
-                id: record.id,
-                alg: record.alg,
-                public: record.public.clone(),
-                label: record.label.clone(),
-                operator: record.operator.clone(),
-                test_identity: record.test_identity,
-                scopes: grant.scopes.clone(),
-                not_before: grant.not_before,
-                not_after: grant.not_after,
-                status: KeyStatus::Active,
-                since_gen: generation,
-                reason: None,
-            }),
+            None => {
+                let mut key = TrustedKey::added(record, grant.scopes.clone(), generation);
+                (key.not_before, key.not_after) = (grant.not_before, grant.not_after);
+                body.keys.push(key);
+            }
         }
         Self::from_body(body)
     }
@@ -354,22 +346,63 @@ impl TrustStore {
 }
 
 impl TrustedKey {
+    /// The key of `record`, good from `generation` on and without an end.
+    pub(crate) fn added(record: &KeyRecord, scopes: Vec<Scope>, generation: u64) -> Self {
+        Self {
+            id: record.id,
+            alg: record.alg,
+            public: record.public.clone(),
+            label: record.label.clone(),
+            operator: record.operator.clone(),
+            test_identity: record.test_identity,
+            scopes,
+            not_before: None,
+            not_after: None,
+            status: KeyStatus::Active,
+            since_gen: generation,
+            reason: None,
+        }
+    }
+
+    /// What its holder hands out.
+    #[must_use]
+    pub fn record(&self) -> KeyRecord {
+        KeyRecord {
+            schema: 1,
+            id: self.id,
+            alg: self.alg,
+            public: self.public.clone(),
+            label: self.label.clone(),
+            operator: self.operator.clone(),
+            test_identity: self.test_identity,
+        }
+    }
+
+    /// The key is inside its time at `now_s`.
+    ///
+    /// # Errors
+    /// [`Error::Expired`].
+    pub(crate) fn check_time(&self, now_s: u64) -> Result<()> {
+        let from_s = self.not_before.unwrap_or(0);
+        let until_s = self.not_after.unwrap_or(u64::MAX);
+        match (from_s..until_s).contains(&now_s) {
+            true => Ok(()),
+            false => Err(Error::Expired {
+                what: self.id.to_string(),
+                now_s,
+                from_s,
+                until_s,
+            }),
+        }
+    }
+
     /// Whether the key holds `right` for `manifest`. Of its scopes the longest matching prefix decides
     /// alone: if that one denies, no shorter one is asked.
     ///
     /// # Errors
     /// [`Error::ScopeDenied`] naming the part that denies.
     pub fn authorize(&self, right: Right, manifest: &Manifest) -> Result<()> {
-        let denied = |detail: String| Error::ScopeDenied {
-            key: self.id,
-            id: manifest.id.clone(),
-            detail,
-            scopes: self
-                .scopes
-                .iter()
-                .map(|scope| scope.prefix.clone())
-                .collect(),
-        };
+        let denied = |detail: String| self.denied(manifest, detail);
         let matching = self
             .scopes
             .iter()
@@ -396,6 +429,17 @@ impl TrustedKey {
             }
         }
         Ok(())
+    }
+
+    /// The error that says what of its scopes denies.
+    pub(crate) fn denied(&self, manifest: &Manifest, detail: String) -> Error {
+        let scopes = self.scopes.iter().map(|scope| scope.prefix.clone());
+        Error::ScopeDenied {
+            key: self.id,
+            id: manifest.id.clone(),
+            detail,
+            scopes: scopes.collect(),
+        }
     }
 
     /// Checks the signature that `entry` claims this key made over `body` for `purpose`.
@@ -466,6 +510,18 @@ impl TrustBody {
             ensure(
                 distinct,
                 "a key's scopes are not strictly ascending by prefix",
+            )?;
+        }
+        let status = |id: KeyId| {
+            let key = self.keys.iter().find(|key| key.id == id);
+            key.map(|key| key.status)
+        };
+        for step in &self.lineage {
+            let is_whole = status(step.to).is_some()
+                && status(step.from).is_some_and(|status| status != KeyStatus::Active);
+            ensure(
+                is_whole,
+                "a succession names an unknown key, or the old one is still active",
             )?;
         }
         let policies = self.policy.is_sorted_by(|a, b| a.prefix < b.prefix);

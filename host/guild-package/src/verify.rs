@@ -4,7 +4,7 @@
 //!
 //! The same first two stages run again whenever an installed package is opened for loading.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,9 +15,11 @@ use crate::digest::Digest;
 use crate::envelope::Envelope;
 use crate::error::{Error, Result};
 use crate::key::KeyId;
-use crate::manifest::{Artifact, Kind, Manifest};
-use crate::name::{PackageId, PackageVersion};
+use crate::limits::EPOCH_RISE_MAX;
+use crate::manifest::{Artifact, Kind, Manifest, Role as ArtifactRole};
+use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::outside;
+use crate::preflight;
 use crate::sign::Purpose;
 use crate::text::PlainText;
 use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
@@ -142,7 +144,28 @@ impl VerifiedPackage {
         let signed = SignedManifest::check(bundle.manifest()?, bundle.envelope()?, trust)?;
         let authorized = AuthorizedManifest::authorize(signed, trust, occasion)?;
         check_artifacts(&bundle, &authorized.manifest)?;
-        Ok(Self { authorized, bundle })
+        let package = Self { authorized, bundle };
+        package.check_plugins()?;
+        Ok(package)
+    }
+
+    /// Step 8.16: each plugin may be mapped, those for other machines as well. A library for an architecture
+    /// that this guild doesn't know can't be judged; no host loads it, since loading asks again.
+    fn check_plugins(&self) -> Result<()> {
+        let manifest = self.manifest();
+        for plugin in &manifest.artifacts {
+            if plugin.role != ArtifactRole::Plugin || !preflight::can_judge(manifest, plugin) {
+                continue;
+            }
+            // The signed size was compared with the file's, so this is no more than the bundle holds.
+            let mut data = Vec::new();
+            self.read_artifact(plugin, |piece| {
+                data.extend_from_slice(piece);
+                Ok(())
+            })?;
+            preflight::check_library(manifest, plugin, &data)?;
+        }
+        Ok(())
     }
 
     /// The signed manifest.
@@ -246,8 +269,9 @@ impl AuthorizedManifest {
         } = occasion
         {
             check_history(&manifest, manifest_digest, history)?;
+            check_rise(&manifest, &publishers, history)?;
             if !accept_new_publisher {
-                check_publisher(&manifest, &publishers, history)?;
+                check_publisher(&manifest, &publishers, trust, history)?;
             }
         }
         let signers = publishers.into_iter().map(Signer::from).collect();
@@ -288,6 +312,65 @@ impl<'trust> SignedManifest<'trust> {
             envelope_bytes,
             signers,
         })
+    }
+}
+
+/// A bundle that a known key has signed and whose files are whole. It says nothing of who may publish it: it is for
+/// adding a signature, never for installing.
+#[derive(Debug)]
+pub(crate) struct SignedBundle {
+    bundle: Bundle<File>,
+    bytes: Vec<u8>,
+    envelope: Envelope,
+    manifest: Manifest,
+}
+
+impl SignedBundle {
+    /// Steps 8.1 to 8.6 and 8.15; a signer that isn't withdrawn is among them.
+    pub(crate) fn read(path: &Path, trust: &TrustStore) -> Result<Self> {
+        let bundle = Bundle::parse(outside::open_regular(path)?)?;
+        let signed = SignedManifest::check(bundle.manifest()?, bundle.envelope()?, trust)?;
+        let is_good = |key: &&&TrustedKey| key.status == KeyStatus::Active;
+        if let (None, Some(key)) = (signed.signers.iter().find(is_good), signed.signers.first()) {
+            return Err(key.revoked());
+        }
+        let manifest = Manifest::decode(&signed.bytes)?;
+        check_artifacts(&bundle, &manifest)?;
+        let SignedManifest {
+            bytes, envelope, ..
+        } = signed;
+        Ok(Self {
+            bundle,
+            bytes,
+            envelope,
+            manifest,
+        })
+    }
+
+    /// The manifest's exact bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) const fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
+
+    pub(crate) fn into_manifest(self) -> Manifest {
+        self.manifest
+    }
+
+    /// Every artifact, by path.
+    pub(crate) fn files(&self) -> Result<BTreeMap<ArtifactPath, Vec<u8>>> {
+        let read = |entry: &BundleEntry| {
+            let mut data = Vec::new();
+            self.bundle.read_entry(entry, |piece| {
+                data.extend_from_slice(piece);
+                Ok(())
+            })?;
+            Ok((entry.name.clone(), data))
+        };
+        self.bundle.artifacts().iter().map(read).collect()
     }
 }
 
@@ -374,20 +457,9 @@ fn in_time<'trust>(
     let mut outside = None;
     let mut good = Vec::new();
     for key in publishers {
-        let (from_s, until_s) = (
-            key.not_before.unwrap_or(0),
-            key.not_after.unwrap_or(u64::MAX),
-        );
-        match (from_s..until_s).contains(&now_s) {
-            true => good.push(key),
-            false => {
-                outside = Some(Error::Expired {
-                    what: key.id.to_string(),
-                    now_s,
-                    from_s,
-                    until_s,
-                })
-            }
+        match key.check_time(now_s) {
+            Ok(()) => good.push(key),
+            Err(error) => outside = Some(error),
         }
     }
     match (good.is_empty(), outside) {
@@ -471,6 +543,28 @@ pub(crate) fn check_floor(manifest: &Manifest, history: &dyn History) -> Result<
     }
 }
 
+/// Step 8.12: an epoch far above the floor would, once the floor follows it, leave no number for later releases. It
+/// needs a signer that may raise epochs.
+fn check_rise(
+    manifest: &Manifest,
+    publishers: &[&TrustedKey],
+    history: &dyn History,
+) -> Result<()> {
+    let floor = history.floor(&manifest.id);
+    let may_raise = |key: &&&TrustedKey| key.authorize(Right::Epoch, manifest).is_ok();
+    let is_modest = manifest.security_epoch <= floor.saturating_add(EPOCH_RISE_MAX);
+    match (is_modest, publishers.first()) {
+        (false, Some(key)) if !publishers.iter().any(|key| may_raise(&key)) => {
+            let epoch = manifest.security_epoch;
+            Err(key.denied(
+                manifest,
+                format!("epoch {epoch} is more than {EPOCH_RISE_MAX} above the floor {floor}, which needs the right epoch"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Steps 8.12 and 8.13: epoch floor, then the permanent pin of a version to its first manifest.
 fn check_history(manifest: &Manifest, digest: Digest, history: &dyn History) -> Result<()> {
     let (id, version) = (&manifest.id, &manifest.version);
@@ -486,15 +580,16 @@ fn check_history(manifest: &Manifest, digest: Digest, history: &dyn History) -> 
     }
 }
 
-/// Step 8.14: a later release comes from somebody who signed the first one.
+/// Step 8.14: a later release comes from somebody who signed the first one, or whose key followed such a key.
 fn check_publisher(
     manifest: &Manifest,
     publishers: &[&TrustedKey],
+    trust: &TrustStore,
     history: &dyn History,
 ) -> Result<()> {
     let pinned = history.signers(&manifest.id);
     let offered: Vec<KeyId> = publishers.iter().map(|key| key.id).collect();
-    if pinned.is_empty() || offered.iter().any(|key| pinned.contains(key)) {
+    if pinned.is_empty() || offered.iter().any(|key| trust.descends(*key, &pinned)) {
         return Ok(());
     }
     Err(Error::PublisherChanged {

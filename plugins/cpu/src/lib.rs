@@ -29,12 +29,8 @@ use guild_sdk::{Failure, InitContext, Kernel, Plugin, PluginSource};
 /// The plugin as the environment configures it.
 pub struct Cpu;
 
-static PLUGIN: Plugin = plugin(from_environment);
-
 impl PluginSource for Cpu {
-    fn plugin() -> &'static Plugin {
-        &PLUGIN
-    }
+    const PLUGIN: &'static Plugin = &plugin(from_environment);
 }
 
 /// The plugin with another way to make its kernels; tests force an instruction set with it.

@@ -20,11 +20,8 @@ macro_rules! forced {
         struct $source;
 
         impl PluginSource for $source {
-            fn plugin() -> &'static Plugin {
-                static PLUGIN: Plugin =
-                    plugin(|_| kernels::kernels(Detected::new(), Some(IsaName::$name)));
-                &PLUGIN
-            }
+            const PLUGIN: &'static Plugin =
+                &plugin(|_| kernels::kernels(Detected::new(), Some(IsaName::$name)));
         }
 
         #[test]

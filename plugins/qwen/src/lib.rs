@@ -39,15 +39,12 @@ use guild_sdk::{Plugin, PluginSource};
 pub struct Qwen;
 
 impl PluginSource for Qwen {
-    fn plugin() -> &'static Plugin {
-        static PLUGIN: Plugin = Plugin {
-            id: "org.guild.runners.qwen",
-            version: "1.0.0",
-            build_id: [0; 32],
-            kernel_count: 0,
-            kernels: |_| Ok(Vec::new()),
-            runners: &[&Qwen35Moe, &Qwen35],
-        };
-        &PLUGIN
-    }
+    const PLUGIN: &'static Plugin = &Plugin {
+        id: "org.guild.runners.qwen",
+        version: "1.0.0",
+        build_id: [0; 32],
+        kernel_count: 0,
+        kernels: |_| Ok(Vec::new()),
+        runners: &[&Qwen35Moe, &Qwen35],
+    };
 }

@@ -20,17 +20,14 @@ use guild_sdk::{
 pub struct Reference;
 
 impl PluginSource for Reference {
-    fn plugin() -> &'static Plugin {
-        static PLUGIN: Plugin = Plugin {
-            id: "org.guild.kernels.reference",
-            version: "1.0.0",
-            build_id: [0; 32],
-            kernel_count: op::ALL.len() as u32,
-            kernels,
-            runners: &[],
-        };
-        &PLUGIN
-    }
+    const PLUGIN: &'static Plugin = &Plugin {
+        id: "org.guild.kernels.reference",
+        version: "1.0.0",
+        build_id: [0; 32],
+        kernel_count: op::ALL.len() as u32,
+        kernels,
+        runners: &[],
+    };
 }
 
 fn kernels(_context: &InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Failure> {

@@ -24,4 +24,5 @@ pub mod device;
 pub mod formats;
 pub mod ops;
 pub mod runner;
+pub mod table_hash;
 pub mod text;

@@ -35,17 +35,14 @@ const WAYS: [(Way, &str); 5] = [
 struct Tolerant;
 
 impl PluginSource for Tolerant {
-    fn plugin() -> &'static Plugin {
-        static PLUGIN: Plugin = Plugin {
-            id: "org.guild.tests.tolerant",
-            version: "1.0.0",
-            build_id: [0; 32],
-            kernel_count: WAYS.len() as u32,
-            kernels,
-            runners: &[],
-        };
-        &PLUGIN
-    }
+    const PLUGIN: &'static Plugin = &Plugin {
+        id: "org.guild.tests.tolerant",
+        version: "1.0.0",
+        build_id: [0; 32],
+        kernel_count: WAYS.len() as u32,
+        kernels,
+        runners: &[],
+    };
 }
 
 fn kernels(_context: &InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Failure> {

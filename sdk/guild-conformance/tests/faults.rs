@@ -48,17 +48,14 @@ const WAYS: [(Way, &str); 9] = [
 struct Faulty;
 
 impl PluginSource for Faulty {
-    fn plugin() -> &'static Plugin {
-        static PLUGIN: Plugin = Plugin {
-            id: "org.guild.tests.faulty",
-            version: "1.0.0",
-            build_id: [0; 32],
-            kernel_count: WAYS.len() as u32,
-            kernels,
-            runners: &[],
-        };
-        &PLUGIN
-    }
+    const PLUGIN: &'static Plugin = &Plugin {
+        id: "org.guild.tests.faulty",
+        version: "1.0.0",
+        build_id: [0; 32],
+        kernel_count: WAYS.len() as u32,
+        kernels,
+        runners: &[],
+    };
 }
 
 fn kernels(_context: &InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Failure> {

@@ -41,8 +41,8 @@ pub type MakeKernels = fn(&InitContext<'_>) -> Result<Vec<Box<dyn Kernel>>, Fail
 
 /// Names a crate's [`Plugin`], so that the entry can be made without unsafe code in that crate.
 pub trait PluginSource: 'static {
-    /// The plugin.
-    fn plugin() -> &'static Plugin;
+    /// The plugin. Constant, since its id and version also stand in the library's file ([`crate::note`]).
+    const PLUGIN: &'static Plugin;
 }
 
 /// How important a log line is.
@@ -104,12 +104,13 @@ pub unsafe extern "C" fn entry<S: PluginSource>(
     err: *mut guild_err,
 ) -> guild_status {
     // SAFETY: the caller's promise about `host` and `out`.
-    let body = || unsafe { enter(S::plugin(), host, out) };
+    let body = || unsafe { enter(S::PLUGIN, host, out) };
     // SAFETY: the caller's promise about `err`.
     unsafe { guarded(err, body) }
 }
 
-/// Exports `guild_plugin_entry_v1` for the plugin that a [`PluginSource`] names. For cdylib crates.
+/// Exports `guild_plugin_entry_v1` for the plugin that a [`PluginSource`] names, and puts the plugin's GUILD
+/// note into the library. For cdylib crates, once.
 #[macro_export]
 macro_rules! export_plugin {
     ($source:ty) => {
@@ -127,6 +128,15 @@ macro_rules! export_plugin {
             // SAFETY: the host keeps the contract of the entry, which is this function's.
             unsafe { $crate::entry::<$source>(host, out, err) }
         }
+
+        const _: () = {
+            const PLUGIN: &$crate::Plugin = <$source as $crate::PluginSource>::PLUGIN;
+            // SAFETY: the section holds notes alone, and this is a whole one.
+            #[used]
+            #[unsafe(link_section = ".note.guild")]
+            static NOTE: $crate::note::Note<{ $crate::note::bytes(PLUGIN) }> =
+                $crate::note::Note::of(PLUGIN);
+        };
     };
 }
 
@@ -445,16 +455,14 @@ mod tests {
     struct Source<const SAYS: u32>;
 
     impl<const SAYS: u32> PluginSource for Source<SAYS> {
-        fn plugin() -> &'static Plugin {
-            &Plugin {
-                id: "org.guild.tests.one_row",
-                version: "1.0.0",
-                build_id: [0; 32],
-                kernel_count: SAYS,
-                kernels: |_| Ok(vec![Box::new(OneRow)]),
-                runners: &[],
-            }
-        }
+        const PLUGIN: &'static Plugin = &Plugin {
+            id: "org.guild.tests.one_row",
+            version: "1.0.0",
+            build_id: [0; 32],
+            kernel_count: SAYS,
+            kernels: |_| Ok(vec![Box::new(OneRow)]),
+            runners: &[],
+        };
     }
 
     fn host(floor: u32) -> guild_host_v1 {

@@ -3,7 +3,7 @@
 //!
 //! A plugin crate has a [`Plugin`] value, kernels ([`Kernel`], [`Instance`]) or runners ([`Runner`]),
 //! and a type that names it ([`PluginSource`]). It needs no unsafe code. A thin cdylib crate exports
-//! the entry with [`export_plugin!`]; a host that links the plugin statically calls
+//! the entry and the library's note with [`export_plugin!`]; a host that links the plugin statically calls
 //! [`entry::<Source>`](entry()).
 //!
 //! Thread rules are those of the C contract: `supports` and `create` on any thread, one thread at a
@@ -20,6 +20,7 @@ mod batch;
 mod entry;
 mod exec;
 mod kernel;
+pub mod note;
 mod parallel;
 mod request;
 pub mod runner;

@@ -49,17 +49,14 @@ impl Runner for TestRunner {
 struct Test;
 
 impl PluginSource for Test {
-    fn plugin() -> &'static Plugin {
-        static PLUGIN: Plugin = Plugin {
-            id: "org.example.test",
-            version: "1.0.0",
-            build_id: [0; 32],
-            kernel_count: 0,
-            kernels: |_| Ok(Vec::new()),
-            runners: &[&TestRunner],
-        };
-        &PLUGIN
-    }
+    const PLUGIN: &'static Plugin = &Plugin {
+        id: "org.example.test",
+        version: "1.0.0",
+        build_id: [0; 32],
+        kernel_count: 0,
+        kernels: |_| Ok(Vec::new()),
+        runners: &[&TestRunner],
+    };
 }
 
 /// What the made-up host was asked, one line a call, and how it answers.

@@ -12,6 +12,26 @@ const ENTRY: &str = "
 guild_status guild_plugin_entry_v1(const guild_host_v1 *host, guild_plugin_v1 *out, guild_err *err);
 ";
 
+const NOTE: &str = r#"
+/** What the note says: three lines and a zero byte; see docs/package-format.md, section 8.2. */
+#define GUILD_NOTE_TEXT(id, version) \
+    "id=" id "\nversion=" version "\nabi=" GUILD_ABI_TABLE_HASH "\n"
+
+/**
+ * Says which package this library is, before it is loaded. Once in a library, with string literals:
+ *
+ *     GUILD_NOTE("org.example.kernels.cpu", "1.0.0");
+ */
+#if defined(__GNUC__)
+#define GUILD_NOTE(id, version) \
+    __attribute__((used, aligned(4), section(".note.guild"))) static const struct { \
+        uint32_t name_bytes, text_bytes, type; \
+        char name[8]; \
+        char text[(sizeof GUILD_NOTE_TEXT(id, version) + 3) / 4 * 4]; \
+    } guild_note = {6, sizeof GUILD_NOTE_TEXT(id, version), 1, "GUILD", GUILD_NOTE_TEXT(id, version)}
+#endif
+"#;
+
 /// Text of `include/guild/<module>.h`.
 pub fn text(module: &Module) -> Result<String, Box<dyn Error>> {
     let guard = format!("GUILD_{}_H", module.name.to_uppercase());
@@ -45,6 +65,29 @@ pub fn umbrella() -> String {
     }
     text.push_str("#include \"layout.h\"\n\n#endif /* GUILD_GUILD_H */\n");
     text
+}
+
+/// Text of `include/guild/note.h`; `table_hash` is the SHA-256 of `layout.h` in hex.
+pub fn note(table_hash: &str) -> String {
+    let mut text = banner(&["The note by which a library says which package it is.".to_owned()]);
+    text.push_str("#ifndef GUILD_NOTE_H\n#define GUILD_NOTE_H\n\n#include <stdint.h>\n\n");
+    text.push_str("/** SHA-256 of layout.h, which fixes the size and offset of every field. */\n");
+    writeln!(
+        text,
+        "#define GUILD_ABI_TABLE_HASH \\\n    \"{table_hash}\""
+    )
+    .ok();
+    text.push_str(NOTE);
+    text + "\n#endif /* GUILD_NOTE_H */\n"
+}
+
+/// Text of `sdk/guild-abi/src/table_hash.rs`.
+pub fn table_hash_module(table_hash: &str) -> String {
+    format!(
+        "//! Generated from sdk/guild-abi by tests/c-abi; don't edit.\n\n\
+         /// SHA-256 of `guild/layout.h`, which fixes the size and offset of every field of the ABI.\n\
+         pub const GUILD_ABI_TABLE_HASH: &str =\n    \"{table_hash}\";\n"
+    )
 }
 
 /// The comment at the top of every generated C file.

@@ -53,6 +53,11 @@ impl Guild {
         command
     }
 
+    /// The binary itself.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// The store's data folder.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir

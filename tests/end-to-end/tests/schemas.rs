@@ -9,7 +9,7 @@ use guild_cli::exit::Exit;
 use guild_end_to_end::{QWEN, SMALL_BF16, Site, file, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 /// A text for commands that read one.
@@ -22,11 +22,14 @@ const MESSAGES: &str = r#"[{"role": "user", "content": "Hello"}]"#;
 /// Command lines that succeed, run in this order in one store. Words in braces are filled in by
 /// [`fill`]; every other word stands for itself.
 const CASES: &[&str] = &[
-    "kernel keygen --seed-file {folder}/author.seed --public {folder}/public.json --label author",
+    "kernel keygen --seed-file {folder}/author.seed --public {folder}/public.json --label author --passphrase-file {folder}/words",
+    "kernel keygen --seed-file {folder}/other.seed --public {folder}/other.json --no-passphrase",
     "kernel trust add {folder}/public.json --scope org.guild",
     "kernel trust list",
     "kernel sign {staged} --key-id {key} --seed-file {seed} --bundle {folder}/case.gkernel",
     "kernel verify {folder}/case.gkernel",
+    "kernel sign {staged} --external {folder}/to-sign",
+    "kernel countersign {folder}/case.gkernel --role reviewer --statement good --key-id {author} --seed-file {folder}/author.seed --passphrase-file {folder}/words --out {folder}/reviewed.gkernel",
     "kernel list",
     "kernel active",
     "kernel install {folder}/case.gkernel",
@@ -56,6 +59,13 @@ const CASES: &[&str] = &[
     "config show",
     "doctor",
     "man {folder}/man",
+    "kernel log --verify --checkpoint {folder}/checkpoint --key-id {author} --seed-file {folder}/author.seed --passphrase-file {folder}/words",
+    "kernel log --verify --against {folder}/checkpoint -n 1",
+    "kernel cosign {folder}/checkpoint --after {folder}/checkpoint --public {folder}/public.json --key-id {key} --seed-file {seed} --out {folder}/cosigned",
+    "kernel trust policy org.guild.runners --distinct-operators",
+    "kernel trust add {folder}/public.json --scope org.example --right publish --right rotate --valid-days 9",
+    "kernel rotate-key --key-id {author} --seed-file {folder}/author.seed --passphrase-file {folder}/words --new-public {folder}/other.json --new-seed-file {folder}/other.seed --scope org.example --out {folder}/rotation",
+    "kernel trust rotate {folder}/rotation",
     "kernel outdated {folder}",
     "kernel fsck",
     "kernel selftest --crash --kills 2 --images 300",
@@ -83,14 +93,23 @@ const WITHOUT_JSON: &[&str] = &["completions"];
 /// Answers that belong to no command.
 const OF_NO_COMMAND: &[&str] = &["failure", "version"];
 
+/// The id in a key's record; empty where there is none yet.
+fn key_id(record: &Path) -> String {
+    let text = std::fs::read_to_string(record).unwrap_or_default();
+    let record: Value = serde_json::from_str(&text).unwrap_or_default();
+    record["id"].as_str().unwrap_or_default().to_owned()
+}
+
 /// Replaces the words in braces.
 fn fill(site: &Site, staged: &str, line: &str) -> Vec<String> {
     let folder = site.path("");
+    let author = key_id(&site.path("public.json"));
     let words = line.split_whitespace().map(|word| {
         word.replace("{folder}", folder.to_string_lossy().trim_end_matches('/'))
             .replace("{model}", &file(SMALL_BF16))
             .replace("{text}", &file(TEXT))
             .replace("{staged}", staged)
+            .replace("{author}", &author)
             .replace("{key}", &site.key.id)
             .replace("{seed}", &site.key.seed.to_string_lossy())
     });
@@ -169,6 +188,19 @@ fn faults(validator: &jsonschema::Validator, line: &str, answer: &Value) -> Vec<
     validator.iter_errors(answer).map(fault).collect()
 }
 
+/// A file that only its owner may read.
+fn write_private(path: &Path, text: &str) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+}
+
 /// Fails with everything that was found.
 #[track_caller]
 fn report(faults: &[String]) {
@@ -182,6 +214,7 @@ fn every_answer_is_the_one_its_schema_describes() {
     let staged = site.stage(QWEN).to_string_lossy().into_owned();
     std::fs::write(site.path("chat.jinja"), TEMPLATE).unwrap();
     std::fs::write(site.path("messages.json"), MESSAGES).unwrap();
+    write_private(&site.path("words"), "a passphrase\n");
     let mut validators = BTreeMap::new();
     let mut found = Vec::new();
     for line in CASES {

@@ -61,12 +61,35 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "kernel keygen",
-        &["guild kernel keygen --seed-file author.seed --public author.json --label Author"],
+        &[
+            "guild kernel keygen --seed-file author.seed --public author.json --label Author",
+            "guild kernel keygen --seed-file trial.seed --public trial.json --test-identity",
+        ],
     ),
     (
         "kernel sign",
         &[
             "guild kernel sign staging --key-id gk1-0123456789ab --seed-file author.seed --bundle package.gkernel",
+            "guild kernel sign staging --external to-sign.bin",
+            "guild kernel sign staging --external to-sign.bin --signature to-sign.sig --public author.json --bundle package.gkernel",
+        ],
+    ),
+    (
+        "kernel countersign",
+        &[
+            "guild kernel countersign package.gkernel --role reviewer --statement \"read the source\" --key-id gk1-0123456789ab --seed-file reviewer.seed --out reviewed.gkernel",
+        ],
+    ),
+    (
+        "kernel rotate-key",
+        &[
+            "guild kernel rotate-key --key-id gk1-0123456789ab --seed-file old.seed --new-public new.json --new-seed-file new.seed --scope org.example --out rotation.json",
+        ],
+    ),
+    (
+        "kernel cosign",
+        &[
+            "guild kernel cosign today.json --after yesterday.json --public machine.json --key-id gk1-0123456789ab --seed-file witness.seed --out cosigned.json",
         ],
     ),
     ("kernel verify", &["guild kernel verify package.gkernel"]),
@@ -105,11 +128,28 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "kernel log",
-        &["guild kernel log", "guild kernel log --verify"],
+        &[
+            "guild kernel log",
+            "guild kernel log --verify --against checkpoint.json",
+            "guild kernel log --checkpoint checkpoint.json --key-id gk1-0123456789ab --seed-file machine.seed",
+        ],
     ),
     (
         "kernel trust add",
-        &["guild kernel trust add author.json --scope org.example"],
+        &[
+            "guild kernel trust add author.json --scope org.example",
+            "guild kernel trust add author.json --scope org.example --right publish --right rotate",
+        ],
+    ),
+    (
+        "kernel trust rotate",
+        &["guild kernel trust rotate rotation.json"],
+    ),
+    (
+        "kernel trust policy",
+        &[
+            "guild kernel trust policy org.example --publishers 2 --reviewers 1 --distinct-operators",
+        ],
     ),
     ("kernel outdated", &["guild kernel outdated Downloads"]),
     (

@@ -1,5 +1,6 @@
 //! Arguments of the `guild kernel` commands.
 
+use super::{CosignArgs, CountersignArgs, KeygenArgs, RotateKeyArgs, SignArgs, TrustCommand};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -10,6 +11,12 @@ pub enum KernelCommand {
     Keygen(KeygenArgs),
     /// Sign a staging folder into a bundle.
     Sign(SignArgs),
+    /// Add a signature to a bundle: a second publisher's, or what a reviewer says.
+    Countersign(CountersignArgs),
+    /// Sign that one key follows another.
+    RotateKey(RotateKeyArgs),
+    /// Add a signature to a checkpoint of another machine.
+    Cosign(CosignArgs),
     /// Check a bundle against the trusted keys.
     Verify(VerifyArgs),
     /// Manage trusted keys.
@@ -43,55 +50,6 @@ pub enum KernelCommand {
     Active,
 }
 
-/// Commands on trusted keys.
-#[derive(Debug, Subcommand)]
-pub enum TrustCommand {
-    /// Trust a public key for a part of the name space.
-    Add(TrustAddArgs),
-    /// List trusted keys.
-    List,
-    /// Show one trusted key, for comparing.
-    Show(TrustShowArgs),
-    /// Withdraw a trusted key, for ever.
-    Revoke(TrustRevokeArgs),
-}
-
-/// `guild kernel keygen`.
-#[derive(Args, Debug)]
-pub struct KeygenArgs {
-    /// Private seed to create; it must not exist.
-    #[arg(long, value_name = "FILE")]
-    pub seed_file: PathBuf,
-    /// Public key record to create.
-    #[arg(long, value_name = "FILE")]
-    pub public: PathBuf,
-    /// Name for people.
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub label: String,
-    /// Who holds the key; the label where absent.
-    #[arg(long, value_name = "TEXT")]
-    pub operator: Option<String>,
-    /// Mark the key as a test identity.
-    #[arg(long)]
-    pub test_identity: bool,
-}
-
-/// `guild kernel sign`.
-#[derive(Args, Debug)]
-pub struct SignArgs {
-    /// Staging folder with a package.toml and the files it names.
-    pub package_dir: PathBuf,
-    /// Id of the key, or its first 12 digits or more behind `gk1-`.
-    #[arg(long, value_name = "KEY")]
-    pub key_id: String,
-    /// Private seed.
-    #[arg(long, value_name = "FILE")]
-    pub seed_file: PathBuf,
-    /// Bundle to write.
-    #[arg(long, value_name = "FILE")]
-    pub bundle: PathBuf,
-}
-
 /// `guild kernel verify`.
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
@@ -100,19 +58,6 @@ pub struct VerifyArgs {
     /// Package id that it must be.
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-}
-
-/// `guild kernel trust add`.
-#[derive(Args, Debug)]
-pub struct TrustAddArgs {
-    /// Public key record.
-    pub public: PathBuf,
-    /// Package ids that the key may sign: a prefix of whole segments, or `*`. May be repeated.
-    #[arg(long, value_name = "PREFIX", required = true)]
-    pub scope: Vec<String>,
-    /// Confirms a scope of `*`.
-    #[arg(long)]
-    pub i_understand: bool,
 }
 
 /// `guild kernel install`.
@@ -169,10 +114,29 @@ pub struct RollbackArgs {
 
 /// `guild kernel log`.
 #[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("signed").multiple(true).requires("checkpoint"))]
 pub struct LogArgs {
     /// Check every generation against the digest by which its successor names it.
     #[arg(long)]
     pub verify: bool,
+    /// Check that the chain went through what this checkpoint says; a trusted key must have signed it.
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub against: Option<PathBuf>,
+    /// Write a signed note of the chain's length and last digest to this new file.
+    #[arg(long, value_name = "FILE", requires_all = ["key_id", "seed_file"])]
+    pub checkpoint: Option<PathBuf>,
+    /// Whose chain it is, for people.
+    #[arg(long, value_name = "TEXT", default_value = "guild")]
+    pub origin: String,
+    /// Id of the key that signs the note.
+    #[arg(long, value_name = "KEY", group = "signed")]
+    pub key_id: Option<String>,
+    /// Its private seed.
+    #[arg(long, value_name = "FILE", group = "signed")]
+    pub seed_file: Option<PathBuf>,
+    /// File with the seed's passphrase in its first line.
+    #[arg(long, value_name = "FILE", group = "signed")]
+    pub passphrase_file: Option<PathBuf>,
     /// Entries at most.
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub count: Option<usize>,
@@ -212,36 +176,4 @@ pub struct FloorArgs {
     /// Lowest security epoch from now on; it never falls.
     #[arg(value_name = "EPOCH", requires = "id", value_parser = clap::value_parser!(u64).range(..=guild_package::limits::JSON_MAX_INTEGER))]
     pub epoch: Option<u64>,
-}
-
-/// `guild kernel trust show`.
-#[derive(Args, Debug)]
-pub struct TrustShowArgs {
-    /// Id of the key, or its first 12 digits or more behind `gk1-`.
-    #[arg(value_name = "KEY")]
-    pub key: String,
-}
-
-/// `guild kernel trust revoke`.
-#[derive(Args, Debug)]
-#[command(group = clap::ArgGroup::new("withdrawal").required(true))]
-pub struct TrustRevokeArgs {
-    /// Id of the key, or its first 12 digits or more behind `gk1-`.
-    #[arg(value_name = "KEY")]
-    pub key: String,
-    /// Another key took its place: what is installed stays usable.
-    #[arg(long, group = "withdrawal")]
-    pub superseded: bool,
-    /// Somebody else may hold it: what it signed is refused at the next load too.
-    #[arg(long, group = "withdrawal")]
-    pub compromised: bool,
-    /// Believe what was installed up to this generation all the same.
-    #[arg(long, value_name = "GEN", requires = "compromised")]
-    pub since_gen: Option<u64>,
-    /// Why, for people.
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
-    /// Say what would no longer load, and change nothing.
-    #[arg(long)]
-    pub dry_run: bool,
 }

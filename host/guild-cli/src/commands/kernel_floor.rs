@@ -1,7 +1,7 @@
 //! `guild kernel floor`: the lowest security epoch of a package that is accepted.
 
 use crate::args::FloorArgs;
-use crate::commands::kernel_selection::id;
+use crate::commands::parsed;
 use crate::data_dir::{existing_store, open_store};
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -17,7 +17,7 @@ pub fn run(args: &FloorArgs, data_dir: Option<&Path>, output: Output) -> Outcome
 }
 
 fn list(wanted: Option<&str>, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let wanted = wanted.map(id).transpose()?;
+    let wanted: Option<guild_package::PackageId> = wanted.map(|id| parsed("ID", id)).transpose()?;
     let floors = match existing_store(data_dir)? {
         Some(store) => store.generation()?.floors,
         None => Default::default(),
@@ -40,7 +40,7 @@ fn list(wanted: Option<&str>, data_dir: Option<&Path>, output: Output) -> Outcom
 }
 
 fn raise(package: &str, epoch: u64, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let raised = open_store(data_dir)?.raise_floor(&id(package)?, epoch)?;
+    let raised = open_store(data_dir)?.raise_floor(&parsed("ID", package)?, epoch)?;
     output.say(format!(
         "The floor of {} is {epoch} now; it never falls",
         raised.id

@@ -1,7 +1,7 @@
 //! `guild kernel install`: verifies a bundle, stores it and makes it active.
 
 use crate::args::InstallArgs;
-use crate::commands::package_id;
+use crate::commands::parsed;
 use crate::data_dir::open_store;
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -12,7 +12,11 @@ use std::path::Path;
 /// Installs and says what changed.
 pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let verify = VerifyOptions {
-        id: package_id(args.id.as_deref())?,
+        id: args
+            .id
+            .as_deref()
+            .map(|id| parsed("--id", id))
+            .transpose()?,
         ..VerifyOptions::default()
     };
     let options = InstallOptions {

@@ -1,72 +1,135 @@
 //! `guild kernel log`: lists what changed the store, from its chain of generations.
 
-use crate::args::LogArgs;
+use crate::args::{LogArgs, SeedArgs};
+use crate::commands::{kernel_seed, parsed};
 use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use guild_package::checkpoint::{Checkpoint, SignedCheckpoint};
 use guild_package::store::{LogEntry, Selection, WholeChain};
 use guild_package::text::Time;
+use guild_package::trust::{KeyStatus, TrustedKey};
+use guild_package::{KeyRecord, Store};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Lists the generations, newest first, and checks the chain where asked to.
+/// Lists the generations, newest first; checks the chain and notes its end where asked to.
 pub fn run(args: &LogArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let Some(store) = existing_store(data_dir)? else {
         output.say("There is no package store yet. `guild kernel install` makes one.");
-        return print(&[], None, output);
+        return print(&[], &Checked::default(), output);
     };
-    let whole = args.verify.then(|| store.verify_chain()).transpose()?;
-    print(
-        &store.log(args.count.unwrap_or(usize::MAX))?,
-        whole.as_ref(),
-        output,
-    )
+    let checked = Checked {
+        whole: args.verify.then(|| store.verify_chain()).transpose()?,
+        against: args
+            .against
+            .as_deref()
+            .map(|path| compare(&store, path))
+            .transpose()?,
+        written: args
+            .checkpoint
+            .as_deref()
+            .map(|path| note(args, &store, path))
+            .transpose()?,
+    };
+    let entries = store.log(args.count.unwrap_or(usize::MAX))?;
+    print(&entries, &checked, output)
+}
+
+/// What was found out about the chain as a whole.
+#[derive(Default)]
+struct Checked {
+    whole: Option<WholeChain>,
+    /// The checkpoint that the chain was compared with.
+    against: Option<SignedCheckpoint>,
+    /// The checkpoint that was written.
+    written: Option<SignedCheckpoint>,
+}
+
+/// The chain went through the checkpoint in the file at `path`, which a key in force signed.
+fn compare(store: &Store, path: &Path) -> Outcome<SignedCheckpoint> {
+    let trust = store.trust()?;
+    let keys = trust.keys().iter();
+    let keys: Vec<KeyRecord> = keys
+        .filter(|key| key.status == KeyStatus::Active)
+        .map(TrustedKey::record)
+        .collect();
+    let signed = SignedCheckpoint::read(path, &keys)?;
+    store.check_checkpoint(signed.checkpoint())?;
+    Ok(signed)
+}
+
+/// Writes a checkpoint of the chain. Clap sees to it that key and seed are there.
+fn note(args: &LogArgs, store: &Store, path: &Path) -> Outcome<SignedCheckpoint> {
+    let seed = kernel_seed::open(&SeedArgs {
+        key_id: args.key_id.clone().unwrap_or_default(),
+        seed_file: args.seed_file.clone().unwrap_or_default(),
+        passphrase_file: args.passphrase_file.clone(),
+    })?;
+    let signed = store
+        .checkpoint(parsed("--origin", &args.origin)?)?
+        .sign(&seed)?;
+    signed.write(path)?;
+    Ok(signed)
 }
 
 /// Prints one line a generation.
-fn print(entries: &[LogEntry], whole: Option<&WholeChain>, output: Output) -> Outcome<()> {
+fn print(entries: &[LogEntry], checked: &Checked, output: Output) -> Outcome<()> {
     for entry in entries {
-        let mut facts: Vec<String> = entry
-            .installed
-            .iter()
-            .map(|pin| format!("+{pin}"))
-            .collect();
-        facts.extend(entry.removed.iter().map(|pin| format!("-{pin}")));
-        facts.extend(entry.selected.iter().map(selection));
-        facts.extend(
-            entry
-                .floors
-                .iter()
-                .map(|(id, floor)| format!("{id}: floor {floor}")),
-        );
-        facts.extend(
-            entry
-                .held
-                .iter()
-                .map(|(id, held)| format!("{id}: held {held}")),
-        );
-        facts.extend(entry.trust.iter().map(|n| format!("trust {n}")));
-        let time = Time(entry.time_seen);
-        output.data(format!(
-            "{}\t{time}\t{}\t{}",
-            entry.n,
-            entry.op,
-            facts.join(" ")
-        ))?;
+        output.data(line(entry))?;
     }
     if let Some(WholeChain {
         generations,
         trust_files,
-    }) = whole
+    }) = checked.whole
     {
         output.say(format!(
             "The chain is whole: {generations} generations, {trust_files} trust files"
         ));
     }
+    if let Some(signed) = &checked.against {
+        let Checkpoint { origin, size, .. } = signed.checkpoint();
+        output.say(format!(
+            "It has grown from the {size} generations of {origin}"
+        ));
+    }
+    if let Some(signed) = &checked.written {
+        let size = signed.checkpoint().size;
+        output.say(format!("Wrote a checkpoint of {size} generations"));
+    }
+    let checkpoint = |signed: &Option<SignedCheckpoint>| {
+        signed.as_ref().map(|signed| {
+            json!({
+                "checkpoint": signed.checkpoint(),
+                "signers": signed.signers().collect::<Vec<_>>(),
+            })
+        })
+    };
     let rows: Vec<Value> = entries.iter().map(row).collect();
-    let whole = whole
-        .map(|whole| json!({ "generations": whole.generations, "trust_files": whole.trust_files }));
-    output.object(json!({ "generations": rows, "verified": whole }))
+    output.object(json!({
+        "generations": rows,
+        "verified": checked.whole,
+        "against": checkpoint(&checked.against),
+        "written": checkpoint(&checked.written),
+    }))
+}
+
+fn line(entry: &LogEntry) -> String {
+    let installed = entry.installed.iter().map(|pin| format!("+{pin}"));
+    let removed = entry.removed.iter().map(|pin| format!("-{pin}"));
+    let floors = entry.floors.iter();
+    let floors = floors.map(|(id, floor)| format!("{id}: floor {floor}"));
+    let held = entry.held.iter();
+    let held = held.map(|(id, held)| format!("{id}: held {held}"));
+    let facts: Vec<String> = installed
+        .chain(removed)
+        .chain(entry.selected.iter().map(selection))
+        .chain(floors)
+        .chain(held)
+        .chain(entry.trust.iter().map(|n| format!("trust {n}")))
+        .collect();
+    let time = Time(entry.time_seen);
+    format!("{}\t{time}\t{}\t{}", entry.n, entry.op, facts.join(" "))
 }
 
 fn selection(selection: &Selection) -> String {
@@ -79,9 +142,6 @@ fn selection(selection: &Selection) -> String {
 }
 
 fn row(entry: &LogEntry) -> Value {
-    let selected = entry.selected.iter().map(
-        |Selection { id, before, after }| json!({ "id": id, "before": before, "after": after }),
-    );
     json!({
         "generation": entry.n,
         "sha256": entry.sha256,
@@ -89,7 +149,7 @@ fn row(entry: &LogEntry) -> Value {
         "time_seen": entry.time_seen,
         "installed": entry.installed,
         "removed": entry.removed,
-        "selected": selected.collect::<Vec<_>>(),
+        "selected": entry.selected,
         "floors": entry.floors.iter().map(|(id, floor)| json!({ "id": id, "floor": floor })).collect::<Vec<_>>(),
         "held": entry.held.iter().map(|(id, held)| json!({ "id": id, "version": held })).collect::<Vec<_>>(),
         "trust": entry.trust,

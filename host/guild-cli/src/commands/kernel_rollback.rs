@@ -1,7 +1,8 @@
 //! `guild kernel rollback`: goes back to the version that was enabled before.
 
 use crate::args::RollbackArgs;
-use crate::commands::kernel_selection::{id, say};
+use crate::commands::kernel_selection::say;
+use crate::commands::parsed;
 use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -11,7 +12,7 @@ use std::path::Path;
 
 /// Goes back, or lists where to.
 pub fn run(args: &RollbackArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let id = args.id.as_deref().map(id).transpose()?;
+    let id = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
     let store = required_store(data_dir)?;
     if args.list {
         return list(&store.candidates(id.as_ref())?, output);

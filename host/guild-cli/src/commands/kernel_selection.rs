@@ -1,30 +1,20 @@
 //! What the commands that select a version have in common: the package's name and the answer.
 
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::commands::parsed;
+use crate::failure::Outcome;
 use crate::output::Output;
 use guild_package::store::Selected;
 use guild_package::store::generation::Pin;
-use guild_package::text::Invalid;
 use guild_package::{PackageId, PackageVersion};
 use serde_json::json;
-
-/// A package id.
-pub fn id(text: &str) -> Outcome<PackageId> {
-    text.parse().map_err(wrong)
-}
 
 /// `ID` or `ID@VERSION`.
 pub fn package(text: &str) -> Outcome<(PackageId, Option<PackageVersion>)> {
     if text.contains('@') {
-        let Pin { id, version } = text.parse().map_err(wrong)?;
+        let Pin { id, version } = parsed("PACKAGE", text)?;
         return Ok((id, Some(version)));
     }
-    Ok((id(text)?, None))
-}
-
-fn wrong(invalid: Invalid) -> Failure {
-    Failure::new(Exit::Usage, invalid.to_string())
+    Ok((parsed("PACKAGE", text)?, None))
 }
 
 /// Says which version is loaded now, and which was before.

@@ -1,29 +1,31 @@
 //! `guild kernel trust add`: trusts a public key for a part of the name space.
 
 use crate::args::TrustAddArgs;
+use crate::commands::{DAY_S, parsed};
 use crate::data_dir::open_store;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use guild_package::KeyRecord;
 use guild_package::text::Invalid;
-use guild_package::trust::{Grant, Scope};
+use guild_package::trust::{Grant, Right, Scope};
+use guild_package::verify::system_time_s;
 use serde_json::json;
 use std::path::Path;
 
 /// Adds the key and shows its fingerprint in both forms.
 pub fn run(args: &TrustAddArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let record = KeyRecord::read(&args.public)?;
-    let scopes = args
-        .scope
-        .iter()
-        .map(|prefix| scope(prefix))
-        .collect::<Outcome<Vec<_>>>()?;
+    let rights = args.right.iter().map(|right| parsed("--right", right));
+    let mut rights: Vec<Right> = rights.collect::<Outcome<_>>()?;
+    rights.sort();
+    rights.dedup();
+    let scopes = args.scope.iter().map(|prefix| scope(prefix, &rights));
     let grant = Grant {
-        scopes,
+        scopes: scopes.collect::<Outcome<_>>()?,
         everything_understood: args.i_understand,
         not_before: None,
-        not_after: None,
+        not_after: args.valid_days.map(|days| system_time_s() + days * DAY_S),
     };
     let added = open_store(data_dir)?.trust_add(&record, &grant)?;
     let test = if record.test_identity {
@@ -46,11 +48,14 @@ pub fn run(args: &TrustAddArgs, data_dir: Option<&Path>, output: Output) -> Outc
         "label": record.label,
         "test_identity": record.test_identity,
         "scopes": args.scope,
+        "rights": rights,
         "generation": added.generation,
     }))
 }
 
-fn scope(prefix: &str) -> Outcome<Scope> {
+fn scope(prefix: &str, rights: &[Right]) -> Outcome<Scope> {
     let wrong = |invalid: Invalid| Failure::new(Exit::Usage, format!("--scope: {invalid}"));
-    Scope::publish(prefix.parse().map_err(wrong)?).map_err(wrong)
+    let mut scope = Scope::publish(prefix.parse().map_err(wrong)?).map_err(wrong)?;
+    scope.rights = rights.to_vec();
+    Ok(scope)
 }

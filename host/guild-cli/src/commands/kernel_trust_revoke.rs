@@ -1,12 +1,11 @@
 //! `guild kernel trust revoke`: withdraws a trusted key.
 
 use crate::args::TrustRevokeArgs;
+use crate::commands::parsed;
 use crate::data_dir::required_store;
-use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::output::Output;
 use guild_package::store::RevokeOptions;
-use guild_package::text::Invalid;
 use guild_package::trust::Withdrawal;
 use serde_json::json;
 use std::path::Path;
@@ -15,13 +14,8 @@ use std::path::Path;
 pub fn run(args: &TrustRevokeArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
     let store = required_store(data_dir)?;
     let key = store.trust()?.find(&args.key)?;
-    let wrong = |invalid: Invalid| Failure::new(Exit::Usage, format!("--reason: {invalid}"));
-    let reason = args
-        .reason
-        .as_deref()
-        .map(str::parse)
-        .transpose()
-        .map_err(wrong)?;
+    let reason = args.reason.as_deref();
+    let reason = reason.map(|text| parsed("--reason", text)).transpose()?;
     let withdrawal = match args.compromised {
         true => Withdrawal::Compromised {
             since_gen: args.since_gen.unwrap_or(0),

@@ -1,7 +1,7 @@
 //! `guild kernel verify`: checks a bundle against the trusted keys, without installing it.
 
 use crate::args::VerifyArgs;
-use crate::commands::package_id;
+use crate::commands::parsed;
 use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -16,7 +16,11 @@ pub fn run(args: &VerifyArgs, data_dir: Option<&Path>, output: Output) -> Outcom
         None => TrustStore::empty()?,
     };
     let options = VerifyOptions {
-        id: package_id(args.id.as_deref())?,
+        id: args
+            .id
+            .as_deref()
+            .map(|id| parsed("--id", id))
+            .transpose()?,
         ..VerifyOptions::default()
     };
     let package = verify_bundle(&args.bundle, &trust, &options)?;

@@ -6,6 +6,8 @@ pub mod config_show;
 pub mod doctor;
 pub mod inspect;
 pub mod kernel_active;
+pub mod kernel_cosign;
+pub mod kernel_countersign;
 pub mod kernel_disable;
 pub mod kernel_enable;
 pub mod kernel_floor;
@@ -18,12 +20,16 @@ pub mod kernel_log;
 pub mod kernel_outdated;
 pub mod kernel_remove;
 pub mod kernel_rollback;
+pub mod kernel_rotate_key;
+mod kernel_seed;
 mod kernel_selection;
 pub mod kernel_selftest;
 pub mod kernel_sign;
 pub mod kernel_trust_add;
 pub mod kernel_trust_list;
+pub mod kernel_trust_policy;
 pub mod kernel_trust_revoke;
+pub mod kernel_trust_rotate;
 pub mod kernel_trust_show;
 pub mod kernel_verify;
 pub mod logits;
@@ -36,15 +42,14 @@ pub mod tokenize;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use guild_package::PackageId;
+use guild_package::text::Invalid;
+use std::str::FromStr;
 
-/// A package id from the command line.
-fn package_id(text: Option<&str>) -> Outcome<Option<PackageId>> {
-    text.map(|text| {
-        text.parse()
-            .map_err(|invalid: guild_package::text::Invalid| {
-                Failure::new(Exit::Usage, format!("--id: {invalid}"))
-            })
-    })
-    .transpose()
+/// Seconds in a day.
+const DAY_S: u64 = 24 * 60 * 60;
+
+/// A value that has its own rules, from the option of that name.
+fn parsed<T: FromStr<Err = Invalid>>(option: &str, text: &str) -> Outcome<T> {
+    text.parse()
+        .map_err(|invalid| Failure::new(Exit::Usage, format!("{option}: {invalid}")))
 }

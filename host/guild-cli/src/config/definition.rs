@@ -16,6 +16,15 @@ const MODEL_TABLE: &str = "model";
 /// Commands below this one work on the store and the trusted keys.
 const STORE_COMMAND: &str = "kernel";
 
+/// What a person agrees to each time, on the command line: set once in a variable or a file, these would switch a check
+/// off where nobody looks (threat 38).
+const AGREED_EACH_TIME: [&str; 4] = [
+    "accept-new-publisher",
+    "allow-downgrade",
+    "i-understand",
+    "no-passphrase",
+];
+
 /// What values an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -201,6 +210,9 @@ struct Belongs {
 
 fn settable(argument: &Arg, command: &str, belongs: Belongs) -> Option<SettableOption> {
     let name = argument.get_long()?.to_owned();
+    if AGREED_EACH_TIME.contains(&name.as_str()) {
+        return None;
+    }
     let many = argument.get_value_delimiter().is_some()
         || argument
             .get_num_args()

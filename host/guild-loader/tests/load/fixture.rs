@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
 use guild_package::bundle::Bundle;
-use guild_package::trust::{Grant, Scope};
+use guild_package::seed::SeedFile;
+use guild_package::store::generation::{Generation, TrustReference};
+use guild_package::trust::{Grant, Policy, Scope};
 use guild_package::{
     Code, Digest, InstallOptions, Installed, KeyRecord, KeygenOptions, SignOptions, Store,
     StoreOptions, keygen, sign_package,
@@ -32,6 +34,8 @@ pub struct Package<'a> {
     pub defines: &'a [(&'a str, String)],
     /// Libraries to link with, as file names.
     pub libraries: &'a [&'a str],
+    /// More arguments for the linker.
+    pub link: &'a [&'a str],
     /// Operations that the manifest lists.
     pub operations: &'a [&'a str],
     /// Oldest host that the manifest asks for.
@@ -47,6 +51,7 @@ impl<'a> Package<'a> {
             version: "1.0.0",
             defines: &[],
             libraries: &[],
+            link: &[],
             operations: &["guild.core.add@1", "org.test.double@1"],
             host_min: "1.0",
         }
@@ -60,6 +65,7 @@ impl Bench {
             label: "loader test".parse().unwrap(),
             operator: "nobody".parse().unwrap(),
             test_identity: true,
+            passphrase: None,
         };
         let record = keygen(
             &folder.path().join("seed"),
@@ -112,20 +118,59 @@ impl Bench {
         }
     }
 
-    /// Puts the package where one with its id, version and library is installed, without asking whether
-    /// it suits this host: as if another host had done it.
+    /// Puts the package where one with its id and version is installed, without asking whether it suits
+    /// this host: as if another host had done it.
     pub fn install_unasked(&self, package: &Package<'_>) {
         let (bundle, _) = self.sign(package);
         let bytes = fs::read(bundle).unwrap();
         let bundle = Bundle::parse(bytes.as_slice()).unwrap();
         let [manifest, envelope] = [bundle.manifest().unwrap(), bundle.envelope().unwrap()]
             .map(|bytes| self.put("meta", &bytes));
+        for entry in bundle.artifacts() {
+            let mut data = Vec::new();
+            let keep = |piece: &[u8]| {
+                data.extend_from_slice(piece);
+                Ok(())
+            };
+            bundle.read_entry(entry, keep).unwrap();
+            self.put("objects", &data);
+        }
         let mut next = self.store.generation().unwrap();
         next.n += 1;
         let state = next.packages.get_mut(&package.id.parse().unwrap()).unwrap();
         let version = state.versions.values_mut().next().unwrap();
         (version.manifest, version.envelope) = (manifest, envelope);
         *next.pins.values_mut().next().unwrap() = manifest;
+        self.put_in_force(next);
+    }
+
+    /// Puts a policy in force that is strict about the surroundings of the process.
+    pub fn be_strict_below(&self, prefix: &str) {
+        let trust = self.store.trust().unwrap();
+        let mut body = trust.body().clone();
+        (body.n, body.prev) = (body.n + 1, trust.digest());
+        body.policy = vec![Policy {
+            prefix: prefix.parse().unwrap(),
+            publish: 1,
+            reviewer: 0,
+            distinct_operators: false,
+            strict_ambient: true,
+            allow_ptx_jit: false,
+        }];
+        let bytes = serde_json::to_vec(&body).unwrap();
+        let path = self.path().join(format!("kernels/trust/{}.json", body.n));
+        fs::write(path, &bytes).unwrap();
+        let mut next = self.store.generation().unwrap();
+        next.n += 1;
+        next.trust = TrustReference {
+            n: body.n,
+            sha256: Digest::of(&bytes),
+        };
+        self.put_in_force(next);
+    }
+
+    /// Writes a generation and makes it the current one.
+    fn put_in_force(&self, mut next: Generation) {
         let head = self.path().join("kernels/HEAD");
         let text = fs::read_to_string(&head).unwrap();
         next.prev = text.trim_end().split(' ').nth(1).unwrap().parse().unwrap();
@@ -141,6 +186,9 @@ impl Bench {
     fn put(&self, area: &str, bytes: &[u8]) -> Digest {
         let digest = Digest::of(bytes);
         let path = self.content(area, digest);
+        if path.exists() {
+            return digest;
+        }
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
@@ -170,7 +218,10 @@ impl Bench {
         sign_package(
             staging.path(),
             &self.record.id.to_string(),
-            &self.path().join("seed"),
+            &SeedFile::read(&self.path().join("seed"))
+                .unwrap()
+                .plain()
+                .unwrap(),
             &bundle,
             &SignOptions::default(),
         )
@@ -223,6 +274,7 @@ fn compile(package: &Package<'_>, library: &Path) {
     for name in package.libraries {
         command.arg(format!("-l:{name}"));
     }
+    command.args(package.link);
     let output = command.arg("-o").arg(library).output().unwrap();
     assert!(
         output.status.success(),
@@ -271,4 +323,24 @@ target = 0
         .unwrap();
     }
     text
+}
+
+/// Runs `body` in a child process, which is this test binary with the test `name` alone, after the shell
+/// command `first`. Gives what became of it; `None` in the child itself.
+pub fn child_of(name: &str, first: &str, body: impl FnOnce()) -> Option<Output> {
+    const IN_CHILD: &str = "GUILD_LOADER_TEST_CHILD";
+    if std::env::var_os(IN_CHILD).is_some() {
+        body();
+        return None;
+    }
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            &format!("{first} && exec \"$0\" --exact {name} --nocapture"),
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .env(IN_CHILD, "1")
+        .output()
+        .unwrap();
+    Some(output)
 }

@@ -5,3 +5,4 @@ mod accepted;
 mod fixture;
 mod refused;
 mod selection;
+mod surroundings;

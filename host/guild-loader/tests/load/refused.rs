@@ -1,8 +1,6 @@
 //! Plugins that are refused: each with its code, and a message that says whose fault it is.
 
-use std::process::{Command, Output};
-
-use crate::fixture::{Bench, Package};
+use crate::fixture::{Bench, Package, child_of};
 use guild_package::Code;
 
 #[track_caller]
@@ -51,14 +49,61 @@ fn a_host_that_the_manifest_rules_out() {
 /// Row 71: what the library would pull in is verified by nobody.
 #[test]
 fn row_71_a_library_that_needs_others() {
-    let bench = Bench::with(&Package {
+    let needy = Package {
         libraries: &["libresolv.so.2"],
         ..Package::of("good")
-    });
+    };
     let words = ["needs `libresolv.so.2`", "without being verified"];
-    bench.refuses("PREFLIGHT_REFUSED", 22, &words);
+    refused_twice(&needy, &words);
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     assert!(!maps.contains("libresolv"), "it was mapped");
+}
+
+/// What `install` refuses, the loader refuses as well, should another guild have installed it.
+#[track_caller]
+fn refused_twice(package: &Package<'_>, words: &[&str]) {
+    let bench = Bench::new();
+    bench.refuses_install(package, Code::PreflightRefused, words);
+    bench.install(&Package::of("good"));
+    bench.install_unasked(package);
+    bench.refuses("PREFLIGHT_REFUSED", 22, words);
+}
+
+#[test]
+fn row_76_the_loader_asks_again() {
+    let good = Package::of("good");
+    let linked = |link, words: &[&str]| refused_twice(&Package { link, ..good }, words);
+    linked(
+        &["-Wl,-z,execstack"],
+        &["executable stack", "-z noexecstack"],
+    );
+    linked(&["-Wl,-z,nodelete"], &["DT_FLAGS_1", "0x8"]);
+    linked(
+        &["-Wl,-rpath,/tmp"],
+        &["DT_RUNPATH", "where libraries are found"],
+    );
+}
+
+#[test]
+fn row_69_the_loader_reads_the_note_first() {
+    let other = Package {
+        defines: &[("NOTE_ID", "\"org.test.impostor\"".to_owned())],
+        ..Package::of("good")
+    };
+    refused_twice(&other, &["GUILD note says id `org.test.impostor`"]);
+}
+
+/// Row 70: a resolver would run while the library is mapped.
+#[test]
+fn row_70_code_before_any_check() {
+    let bench = Bench::new();
+    let file = bench.path().join("resolver-ran");
+    let indirect = Package {
+        defines: &[("RESOLVER_FILE", format!("\"{}\"", file.display()))],
+        ..Package::of("indirect_function")
+    };
+    refused_twice(&indirect, &["IRELATIVE"]);
+    assert!(!file.exists(), "the resolver ran");
 }
 
 #[test]
@@ -236,24 +281,4 @@ fn an_exception_ends_the_process_with_the_package_name() {
         let expected = "org.test.plugin@1.0.0 let an exception leave init";
         assert!(text.contains(expected), "{text}");
     }
-}
-
-/// Runs `body` in a child process, which is this test binary with the test `name` alone, after the shell
-/// command `first`. Gives what became of it; `None` in the child itself.
-fn child_of(name: &str, first: &str, body: impl FnOnce()) -> Option<Output> {
-    const IN_CHILD: &str = "GUILD_LOADER_TEST_CHILD";
-    if std::env::var_os(IN_CHILD).is_some() {
-        body();
-        return None;
-    }
-    let output = Command::new("sh")
-        .args([
-            "-c",
-            &format!("{first} && exec \"$0\" --exact {name} --nocapture"),
-        ])
-        .arg(std::env::current_exe().unwrap())
-        .env(IN_CHILD, "1")
-        .output()
-        .unwrap();
-    Some(output)
 }

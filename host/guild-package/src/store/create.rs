@@ -1,9 +1,9 @@
 //! Making a new store: fixed directories, the empty trust file, generation 0, and `HEAD` last. Until `HEAD`
 //! stands there is no store, and making it starts again from what is there.
 
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -22,15 +22,22 @@ pub(super) const FORMAT: &str = "guild-store 1\n";
 const FILLED: [&str; 4] = ["gen", "trust", "objects", "meta"];
 
 /// Makes the folder of a store and those above it, with durable names: a store that is lost as a whole is lost too.
+/// Whoever finds the folder has to keep its mode.
 ///
 /// # Errors
 /// [`Error::Io`].
-pub(super) fn make_root(path: &Path) -> Result<()> {
+pub(super) fn make_root(path: &Path, shared: bool) -> Result<()> {
+    let mode = if shared { 0o755 } else { 0o700 };
+    let exists = path.is_dir();
     DirBuilder::new()
         .recursive(true)
-        .mode(0o700)
+        .mode(mode)
         .create(path)
         .map_err(Error::io("create", path))?;
+    if shared && !exists {
+        let permissions = Permissions::from_mode(mode);
+        std::fs::set_permissions(path, permissions).map_err(Error::io("set the mode of", path))?;
+    }
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     let device = |folder: &Path| folder.metadata().map(|metadata| metadata.dev());
     let own = device(&path).map_err(Error::io("read", &path))?;

@@ -70,7 +70,12 @@ pub trait StoreFs: Send + Sync {
     /// The operating system's reason.
     fn rename_over(&self, from: &StorePath, to: &StorePath) -> io::Result<()>;
 
-    /// Creates a directory with mode 0700.
+    /// Whether everybody may read the store. Then its files and directories are made so.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Creates a directory that only the owner may write to, and in a store that isn't shared read.
     ///
     /// # Errors
     /// The operating system's reason.
@@ -120,6 +125,7 @@ pub trait StoreFs: Send + Sync {
 #[derive(Debug)]
 pub struct RealFs {
     root: OwnedFd,
+    is_shared: bool,
 }
 
 impl RealFs {
@@ -130,7 +136,11 @@ impl RealFs {
     pub fn open_root(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let root = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
-        Ok(Self { root })
+        let mode = Mode::from_raw_mode(rustix::fs::fstat(&root)?.st_mode);
+        Ok(Self {
+            is_shared: mode.contains(Mode::ROTH | Mode::XOTH),
+            root,
+        })
     }
 
     /// The root, for checking owner and mode.
@@ -174,6 +184,10 @@ impl RealFs {
 }
 
 impl StoreFs for RealFs {
+    fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     fn open(&self, path: &StorePath) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let file = File::from(self.resolve(path.as_str(), flags, Mode::empty())?);
@@ -186,7 +200,8 @@ impl StoreFs for RealFs {
     fn create(&self, path: &StorePath) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let file = File::from(self.resolve(path.as_str(), flags, Mode::RUSR | Mode::WUSR)?);
-        self.set_mode(&file, 0o600)?;
+        let mode = if self.is_shared { 0o644 } else { 0o600 };
+        self.set_mode(&file, mode)?;
         Ok(file)
     }
 
@@ -252,11 +267,12 @@ impl StoreFs for RealFs {
 
     fn create_dir(&self, path: &StorePath) -> io::Result<()> {
         let (parent, name) = path.split();
+        let mode = match self.is_shared {
+            true => Mode::from_raw_mode(0o755),
+            false => Mode::RWXU,
+        };
         rustix::fs::mkdirat(self.directory(parent)?, name, Mode::RWXU)?;
-        Ok(rustix::fs::fchmod(
-            self.directory(path.as_str())?,
-            Mode::RWXU,
-        )?)
+        Ok(rustix::fs::fchmod(self.directory(path.as_str())?, mode)?)
     }
 
     fn sync_dir(&self, path: &StorePath) -> io::Result<()> {

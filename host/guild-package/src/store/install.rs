@@ -16,6 +16,7 @@ use crate::store::Store;
 use crate::store::failpoint::{self, Boundary};
 use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
+use crate::store::lease;
 use crate::store::path::Area;
 use crate::store::providers::select_version;
 use crate::store::state::State;
@@ -73,7 +74,7 @@ impl Store {
     ///
     /// # Errors
     /// Whatever verification refuses; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
-    /// [`Error::Incompatible`], [`Error::HostAbi`], [`Error::EntryMissing`]; [`Error::StoreLocked`],
+    /// [`Error::Incompatible`], [`Error::HostAbi`]; [`Error::StoreLocked`],
     /// [`Error::StoreCorrupt`] and [`Error::Io`].
     pub fn install(&self, bundle_path: &Path, options: &InstallOptions) -> Result<Installed> {
         // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
@@ -112,10 +113,13 @@ impl Store {
         if !options.allow_downgrade {
             check_not_older(manifest, &state.generation)?;
         }
-        check_loadable(&package)?;
+        check_host(manifest)?;
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
         put_parts(&mut transaction, &package)?;
+        if self.root.fs.is_shared() {
+            lease::prepare(&self.root, package.manifest_digest())?;
+        }
         installed.enabled = generation.enabled_version(&installed.id).cloned();
         installed.held = generation.held.get(&installed.id).cloned();
         installed.generation = transaction.commit(&generation)?.n;
@@ -180,20 +184,12 @@ fn check_not_older(manifest: &Manifest, generation: &Generation) -> Result<()> {
     }
 }
 
-/// The package would load on this host, as far as that is known without mapping its library.
-fn check_loadable(package: &VerifiedPackage) -> Result<()> {
-    let manifest = package.manifest();
-    let Some((_, artifact)) = manifest.plugin() else {
-        return Err(incompatible(manifest));
-    };
-    preflight::check_host(manifest)?;
-    // Verification compared the signed size with the file's, so this is no more than the bundle holds.
-    let mut data = Vec::new();
-    package.read_artifact(artifact, |piece| {
-        data.extend_from_slice(piece);
-        Ok(())
-    })?;
-    preflight::check_entry(manifest, artifact, &data)
+/// The package is for this host and machine. That its library may be mapped, verification has seen.
+fn check_host(manifest: &Manifest) -> Result<()> {
+    match manifest.plugin() {
+        Some(_) => preflight::check_host(manifest),
+        None => Err(incompatible(manifest)),
+    }
 }
 
 /// Each dependency is enabled, in a version and with an epoch that will do.
@@ -205,16 +201,29 @@ pub(super) fn check_dependencies(store: &Store, state: &State, manifest: &Manife
             requirement: need.requirement(),
             found: found.cloned(),
         };
-        let Some((version, installed)) = state.generation.enabled(&need.id) else {
+        let Some(dependency) = enabled_dependency(store, state, &need.id)? else {
             return Err(missing(None));
         };
-        let root = &store.root;
-        let dependency = InstalledPackage::open(root, state, &need.id, version, installed)?;
         if !need.is_met_by(dependency.manifest()) {
-            return Err(missing(Some(version)));
+            return Err(missing(Some(dependency.version())));
         }
     }
     Ok(())
+}
+
+/// The enabled version of `id`, from the store below where this one has none.
+fn enabled_dependency(
+    store: &Store,
+    state: &State,
+    id: &PackageId,
+) -> Result<Option<InstalledPackage>> {
+    if let Some((version, installed)) = state.generation.enabled(id) {
+        return InstalledPackage::open(&store.root, state, id, version, installed).map(Some);
+    }
+    match store.below() {
+        Some(below) => enabled_dependency(below, &below.root.state()?, id),
+        None => Ok(None),
+    }
 }
 
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.

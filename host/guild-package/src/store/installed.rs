@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::limits::{COPY_CHUNK_BYTES, ENVELOPE_MAX_BYTES, MANIFEST_MAX_BYTES};
 use crate::manifest::{Artifact, ElfFacts, Manifest, Role, Target};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
+use crate::preflight;
 use crate::store::generation::VersionState;
 use crate::store::path::{Area, StorePath};
 use crate::store::state::{Root, State};
@@ -24,6 +25,7 @@ pub struct InstalledPackage {
     envelope_digest: Digest,
     installed_gen: u64,
     enabled: bool,
+    strict_ambient: bool,
 }
 
 /// One artifact of an installed package: what the signed manifest says about it.
@@ -62,7 +64,9 @@ impl InstalledPackage {
             let path = StorePath::content(Area::Meta, installed.manifest);
             return Err(root.corrupt(&path, format!("it is not the manifest of {id} {version}")));
         }
+        let policy = state.trust.policy(id);
         Ok(Self {
+            strict_ambient: policy.is_some_and(|policy| policy.strict_ambient),
             root: root.clone(),
             authorized,
             envelope_digest: installed.envelope,
@@ -114,6 +118,13 @@ impl InstalledPackage {
     #[must_use]
     pub const fn is_enabled(&self) -> bool {
         self.enabled
+    }
+
+    /// Whether the trust policy of this package wants no load in a process whose surroundings can bring
+    /// other code into it.
+    #[must_use]
+    pub const fn is_strict_about_ambient(&self) -> bool {
+        self.strict_ambient
     }
 
     /// The keys whose signatures counted.
@@ -184,6 +195,15 @@ impl InstalledPackage {
             sha256,
             size,
         })
+    }
+
+    /// The plugin's bytes, as they are about to be mapped, obey every rule for libraries. Asked again at
+    /// load, since another guild may have installed it.
+    ///
+    /// # Errors
+    /// As [`preflight::check_library`].
+    pub fn check_library(&self, info: &ArtifactInfo, data: &[u8]) -> Result<()> {
+        preflight::check_library(self.manifest(), &info.artifact, data)
     }
 
     /// Reads an artifact of this package, and compares it with its digest.

@@ -23,7 +23,8 @@ use crate::verify::system_time_s;
 pub struct Lease {
     root: Root,
     manifest: Digest,
-    note: StorePath,
+    /// Absent in a store that this user may only read.
+    note: Option<StorePath>,
     _lock: File,
 }
 
@@ -50,20 +51,17 @@ impl Lease {
         let root = package.root().clone();
         let manifest = package.manifest_digest();
         let path = StorePath::lease_lock(manifest);
-        let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
-        lock::share(&file).map_err(root.io("lock", &path))?;
-        let note = StorePath::lease_note(manifest, std::process::id(), random_token()?);
-        let content = LeaseNote {
-            schema: 1,
-            pid: u64::from(std::process::id()),
-            start: system_time_s(),
-            session,
+        let (file, may_write) = match root.fs.open_lock(&path) {
+            // A store that this user may only read; whoever installed the package made the lock.
+            Err(error) if is_read_only(&error) => (root.fs.open(&path), false),
+            other => (other, true),
         };
-        let bytes = json::encode("the lease note", &content)?;
-        let mut note_file = root.fs.create(&note).map_err(root.io("create", &note))?;
-        root.fs
-            .write(&mut note_file, &bytes)
-            .map_err(root.io("write", &note))?;
+        let file = file.map_err(root.io("open", &path))?;
+        lock::share(&file).map_err(root.io("lock", &path))?;
+        let note = match may_write {
+            true => Some(write_note(&root, manifest, session)?),
+            false => None,
+        };
         Ok(Self {
             root,
             manifest,
@@ -81,9 +79,42 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // The next writer removes a note that stays behind.
-        let _ = self.root.fs.remove_file(&self.note);
+        if let Some(note) = &self.note {
+            // The next writer removes a note that stays behind.
+            let _ = self.root.fs.remove_file(note);
+        }
     }
+}
+
+/// Makes the lock of a manifest, for users who may only read the store.
+pub(super) fn prepare(root: &Root, manifest: Digest) -> Result<()> {
+    let path = StorePath::lease_lock(manifest);
+    let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
+    root.fs
+        .set_mode(&file, 0o644)
+        .map_err(root.io("set the mode of", &path))
+}
+
+fn is_read_only(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem)
+}
+
+/// Says who has the lease.
+fn write_note(root: &Root, manifest: Digest, session: PlainText) -> Result<StorePath> {
+    let note = StorePath::lease_note(manifest, std::process::id(), random_token()?);
+    let content = LeaseNote {
+        schema: 1,
+        pid: u64::from(std::process::id()),
+        start: system_time_s(),
+        session,
+    };
+    let bytes = json::encode("the lease note", &content)?;
+    let mut file = root.fs.create(&note).map_err(root.io("create", &note))?;
+    root.fs
+        .write(&mut file, &bytes)
+        .map_err(root.io("write", &note))?;
+    Ok(note)
 }
 
 /// The exclusive lock on an installed version: while it lives, no session has the version or gets it.
@@ -143,7 +174,7 @@ pub(super) fn is_in_use(root: &Root, manifest: Digest) -> Result<bool> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         other => other.map_err(root.io("open", &path))?,
     };
-    let is_free = lock::try_exclusive(&file).map_err(root.io("lock", &path))?;
+    let is_free = lock::is_free(&file).map_err(root.io("lock", &path))?;
     Ok(!is_free)
 }
 

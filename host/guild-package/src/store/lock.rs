@@ -1,12 +1,16 @@
 //! Advisory locks on an open file description: the kernel drops them with the last descriptor, so a
 //! killed process leaves none behind. The host never forks without exec, which would share one.
+//!
+//! They are the kind of `F_OFD_SETLK`, where an exclusive lock asks for a descriptor that may write. In a store that
+//! everybody reads, a user who may only read can hold a lease and nothing more.
 
 use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
 
 use crate::error::{Error, Result};
 use crate::store::path::StorePath;
@@ -31,18 +35,17 @@ impl WriterLock {
         let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
         let deadline = Instant::now() + Duration::from_millis(wait_ms);
         loop {
-            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => return Ok(Self(file)),
-                Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < deadline => {
+            match try_exclusive(&file).map_err(root.io("lock", &path))? {
+                true => return Ok(Self(file)),
+                false if Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(RETRY_MS));
                 }
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                false => {
                     return Err(Error::StoreLocked {
                         path: root.path.clone(),
                         waited_ms: wait_ms,
                     });
                 }
-                Err(error) => return Err(root.io("lock", &path)(error.into())),
             }
         }
     }
@@ -50,19 +53,38 @@ impl WriterLock {
 
 /// Takes a shared lock, waiting for a writer that holds it for the moment of its commit.
 pub(super) fn share(file: &File) -> io::Result<()> {
+    let lock = whole_file(libc::F_RDLCK);
     loop {
-        match flock(file, FlockOperation::LockShared) {
-            Err(Errno::INTR) => {}
-            other => return Ok(other?),
+        match fcntl(file, FcntlArg::F_OFD_SETLKW(&lock)) {
+            Err(Errno::EINTR) => {}
+            other => return Ok(other.map(|_| ())?),
         }
     }
 }
 
-/// Whether nobody shares the lock. It is held exclusively until `file` is closed.
+/// Whether nobody else has the lock. It is held exclusively until `file`, which may write, is closed.
 pub(super) fn try_exclusive(file: &File) -> io::Result<bool> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(Errno::WOULDBLOCK) => Ok(false),
+    let lock = whole_file(libc::F_WRLCK);
+    match fcntl(file, FcntlArg::F_OFD_SETLK(&lock)) {
+        Ok(_) => Ok(true),
+        Err(Errno::EAGAIN | Errno::EACCES | Errno::EINTR) => Ok(false),
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether nobody has the lock; it isn't taken.
+pub(super) fn is_free(file: &File) -> io::Result<bool> {
+    let mut lock = whole_file(libc::F_WRLCK);
+    fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock))?;
+    Ok(i32::from(lock.l_type) == libc::F_UNLCK)
+}
+
+fn whole_file(kind: libc::c_int) -> libc::flock {
+    libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
     }
 }

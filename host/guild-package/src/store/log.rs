@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
+use crate::checkpoint::Checkpoint;
 use crate::digest::Digest;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::name::{PackageId, PackageVersion, Word};
 use crate::store::Store;
 use crate::store::generation::{Generation, Pin};
 use crate::store::path::StorePath;
 use crate::store::state::{Head, Root, State};
+use crate::text::PlainText;
 use crate::trust::TrustStore;
 
 /// One generation, as the difference from the one before.
@@ -37,7 +41,7 @@ pub struct LogEntry {
 }
 
 /// A package's enabled version, before and after.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Selection {
     /// The package.
     pub id: PackageId,
@@ -48,7 +52,7 @@ pub struct Selection {
 }
 
 /// A chain that was walked from `HEAD` to its beginning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WholeChain {
     /// Generations, the one in force and number 0 included.
     pub generations: u64,
@@ -61,7 +65,7 @@ impl Store {
     /// which its successor names it.
     ///
     /// # Errors
-    /// [`crate::Error::StoreCorrupt`] or [`crate::Error::Io`].
+    /// [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn log(&self, count: usize) -> Result<Vec<LogEntry>> {
         let state = self.root.state()?;
         let mut chain = Chain::from(&self.root, &state);
@@ -83,13 +87,16 @@ impl Store {
     /// no gaps, and what may never shrink never did.
     ///
     /// # Errors
-    /// [`crate::Error::StoreCorrupt`] naming the file that doesn't fit, or [`crate::Error::Io`].
+    /// [`Error::StoreCorrupt`] naming the file that doesn't fit, or [`Error::Io`].
     pub fn verify_chain(&self) -> Result<WholeChain> {
         let state = self.root.state()?;
         let mut newer: Option<Generation> = None;
         for link in Chain::from(&self.root, &state) {
             let (head, generation) = link?;
-            self.root.trust(&generation)?;
+            let has_own_trust = |newer: &Generation| newer.trust != generation.trust;
+            if newer.as_ref().is_none_or(has_own_trust) {
+                self.root.trust(&generation)?;
+            }
             if let Some(newer) = &newer {
                 check_succession(&generation, newer).map_err(|broken| {
                     let path = StorePath::generation(head.n, head.sha256);
@@ -102,6 +109,49 @@ impl Store {
             generations: state.head.n + 1,
             trust_files: self.root.verify_trust_chain(&state)? + 1,
         })
+    }
+
+    /// What the chain is now, for signing. The chain is walked first: a broken one is never vouched for.
+    ///
+    /// # Errors
+    /// As [`Self::verify_chain`].
+    pub fn checkpoint(&self, origin: PlainText) -> Result<Checkpoint> {
+        self.verify_chain()?;
+        let head = self.root.head()?;
+        Ok(Checkpoint {
+            schema: 1,
+            origin,
+            size: head.n + 1,
+            root: head.sha256,
+        })
+    }
+
+    /// The chain went through the generation that `checkpoint` names.
+    ///
+    /// # Errors
+    /// [`Error::Checkpoint`] if it is shorter or had another generation there; [`Error::StoreCorrupt`] or
+    /// [`Error::Io`].
+    pub fn check_checkpoint(&self, checkpoint: &Checkpoint) -> Result<()> {
+        let state = self.root.state()?;
+        let last = checkpoint.size.saturating_sub(1);
+        let differs = |detail: String| Err(Error::Checkpoint { detail });
+        for link in Chain::from(&self.root, &state) {
+            let (head, _) = link?;
+            if head.n < last {
+                break;
+            }
+            if head.n == last {
+                return match head.sha256 == checkpoint.root {
+                    true => Ok(()),
+                    false => differs(format!("its generation {last} is another one")),
+                };
+            }
+        }
+        let now = state.head.n + 1;
+        differs(format!(
+            "it had {} generations and has {now}",
+            checkpoint.size
+        ))
     }
 
     /// The package whose enabled version changed last.

@@ -25,6 +25,7 @@ mod state;
 mod transaction;
 mod trust_change;
 
+use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ pub use offers::{Offer, Offered};
 pub use path::StorePath;
 pub use removal::{Collected, Removed};
 pub use selection::{Candidate, RollbackOptions, Selected};
-pub use trust_change::{FloorRaised, RevokeOptions, Revoked, TrustAdded};
+pub use trust_change::{FloorRaised, PolicySet, RevokeOptions, Revoked, Rotated, TrustAdded};
 
 /// How often a reader starts again when a writer changed its package's selection meanwhile.
 const LEASE_ATTEMPTS: usize = 3;
@@ -59,6 +60,8 @@ const LEASE_ATTEMPTS: usize = 3;
 pub struct Store {
     root: Root,
     options: StoreOptions,
+    /// What is read where this store says nothing.
+    below: Option<Box<Store>>,
 }
 
 /// How to open a store.
@@ -68,6 +71,8 @@ pub struct StoreOptions {
     pub create: bool,
     /// How long a command that changes the store waits for another one.
     pub lock_wait_ms: u64,
+    /// A store that is made is one that everybody may read, and its owner alone may change.
+    pub shared: bool,
 }
 
 /// One installed version, and whether it would load now.
@@ -79,6 +84,8 @@ pub struct ListedPackage {
     pub version: PackageVersion,
     /// Whether this version is the enabled one.
     pub enabled: bool,
+    /// Whether it is in the store below.
+    pub below: bool,
     /// The generation that installed it.
     pub installed_gen: u64,
     /// The verified package, or why it would not load.
@@ -93,7 +100,7 @@ impl Store {
     /// write to it or it is of another format, [`Error::Io`].
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self> {
         if options.create && !path.join(Head::path().as_str()).exists() {
-            create::make_root(path)?;
+            create::make_root(path, options.shared)?;
         }
         let fs = RealFs::open_root(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => no_store(path),
@@ -113,7 +120,11 @@ impl Store {
             fs,
             path: path.to_owned(),
         };
-        let store = Self { root, options };
+        let store = Self {
+            root,
+            options,
+            below: None,
+        };
         store.ensure_format()?;
         store.root.state()?;
         Ok(store)
@@ -126,6 +137,23 @@ impl Store {
     /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn recover(&self) -> Result<()> {
         Transaction::begin(&self.root, self.options.lock_wait_ms).map(drop)
+    }
+
+    /// This store above another one, which is only read: a package that has no version enabled here is taken
+    /// from there, under the trust that is in force there. One below that one is left out.
+    #[must_use]
+    pub fn above(mut self, below: Self) -> Self {
+        self.below = Some(Box::new(Self {
+            below: None,
+            ..below
+        }));
+        self
+    }
+
+    /// The store below.
+    #[must_use]
+    pub fn below(&self) -> Option<&Self> {
+        self.below.as_deref()
     }
 
     /// The generation in force.
@@ -144,7 +172,8 @@ impl Store {
         Ok(self.root.state()?.trust)
     }
 
-    /// Every installed version, ascending by id and version, each verified under today's trust.
+    /// Every installed version, ascending by id and version, each verified under today's trust; then those of the store
+    /// below.
     ///
     /// # Errors
     /// [`Error::StoreCorrupt`] or [`Error::Io`] for the store itself; a package's own error is in its row.
@@ -155,32 +184,65 @@ impl Store {
                 id: id.clone(),
                 version: version.clone(),
                 enabled: state.generation.enabled_version(id) == Some(version),
+                below: false,
                 installed_gen: installed.installed_gen,
                 package: InstalledPackage::open(&self.root, state, id, version, installed),
             });
             row.collect()
         };
         let is_whole = |rows: &Vec<ListedPackage>| rows.iter().all(|row| row.package.is_ok());
-        self.read(rows, is_whole)
+        let mut rows = self.read(rows, is_whole)?;
+        let Some(below) = &self.below else {
+            return Ok(rows);
+        };
+        let here = self.generation()?;
+        for mut row in below.list()? {
+            row.below = true;
+            row.enabled = row.enabled && here.enabled_version(&row.id).is_none();
+            rows.push(row);
+        }
+        Ok(rows)
     }
 
-    /// Who serves each operation, runner and device by default.
+    /// Who serves each operation, runner and device by default. Where two stores have a name, the upper one's package
+    /// serves it.
     ///
     /// # Errors
     /// [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn active(&self) -> Result<Vec<(ProvidedName, Active)>> {
-        Ok(self.root.state()?.generation.active.into_iter().collect())
+        let state = self.root.state()?;
+        let mut active = match &self.below {
+            Some(below) => below.active()?.into_iter().collect(),
+            None => BTreeMap::new(),
+        };
+        active.retain(|_, provider: &mut Active| {
+            state.generation.enabled_version(&provider.id).is_none()
+        });
+        active.extend(state.generation.active);
+        Ok(active.into_iter().collect())
     }
 
-    /// Every enabled package, ascending by id. One that fails verification fails the call: an enabled
-    /// package is never left out silently.
+    /// Every enabled package, ascending by id, with those of the store below that this one doesn't replace. One that
+    /// fails verification fails the call: an enabled package is never left out silently.
     ///
     /// # Errors
     /// The first package's refusal, [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn enabled(&self) -> Result<Vec<InstalledPackage>> {
+        let mut packages = self.enabled_here(&[])?;
+        if let Some(below) = &self.below {
+            let more = below.enabled_here(&packages)?;
+            packages.extend(more);
+            packages.sort_by(|a, b| a.id().cmp(b.id()));
+        }
+        Ok(packages)
+    }
+
+    /// The enabled packages of this store alone, but for those that `above` replaces.
+    fn enabled_here(&self, above: &[InstalledPackage]) -> Result<Vec<InstalledPackage>> {
         let open = |state: &State| {
             let enabled = state.generation.all_enabled();
             enabled
+                .filter(|(id, ..)| above.iter().all(|package| package.id() != *id))
                 .map(|(id, version, installed)| {
                     InstalledPackage::open(&self.root, state, id, version, installed)
                 })
@@ -203,7 +265,7 @@ impl Store {
         }
     }
 
-    /// Who says that they have a package: notes of sessions, some of which may have been killed.
+    /// Who says that they have a package of this store: notes of sessions, some of which may have been killed.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -218,8 +280,9 @@ impl Store {
     /// or use [`Self::enabled_with_leases`], which does.
     pub fn lease(&self, package: &InstalledPackage, session_name: &str) -> Result<Lease> {
         let lease = Lease::take(package, session_name)?;
-        // Section 12: only now is it known that no writer switched between reading and locking.
-        let state = self.root.state()?;
+        // Section 12: only now is it known that no writer switched between reading and locking. A package of the
+        // store below knows that store.
+        let state = package.root().state()?;
         match state.generation.enabled(package.id()) {
             Some((_, installed)) if installed.manifest == package.manifest_digest() => Ok(lease),
             _ => Err(Error::NotFound {
@@ -295,6 +358,7 @@ impl Default for StoreOptions {
         Self {
             create: true,
             lock_wait_ms: 10_000,
+            shared: false,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Changes of what the store believes: keys that are trusted, keys that are withdrawn, epochs below which nothing is
 //! accepted. Each commits as an install does.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -8,13 +10,14 @@ use crate::key::{KeyId, KeyRecord};
 use crate::limits::MANIFEST_MAX_BYTES;
 use crate::manifest::Manifest;
 use crate::name::PackageId;
+use crate::rotation::{RotationBody, VerifiedRotation};
 use crate::store::Store;
 use crate::store::generation::Pin;
 use crate::store::installed::InstalledPackage;
 use crate::store::state::State;
 use crate::store::transaction::Transaction;
 use crate::text::PlainText;
-use crate::trust::{Grant, TrustStore, Withdrawal};
+use crate::trust::{Grant, Policy, TrustStore, Withdrawal};
 use crate::verify::{History as _, system_time_s};
 
 /// What `trust add` did.
@@ -48,6 +51,26 @@ pub struct RevokeOptions {
 pub struct Revoked {
     /// The key.
     pub key: KeyId,
+    /// Installed versions that no longer load, ascending.
+    pub stopped: Vec<Pin>,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+/// What `trust rotate` did.
+#[derive(Clone, Debug)]
+pub struct Rotated {
+    /// What both keys signed.
+    pub body: RotationBody,
+    /// Installed versions that no longer load, ascending.
+    pub stopped: Vec<Pin>,
+    /// The generation in force afterwards.
+    pub generation: u64,
+}
+
+/// What `trust policy` did.
+#[derive(Clone, Debug)]
+pub struct PolicySet {
     /// Installed versions that no longer load, ascending.
     pub stopped: Vec<Pin>,
     /// The generation in force afterwards.
@@ -89,6 +112,46 @@ impl Store {
         let key = record.id;
         let generation = commit_trust(transaction, "trust-add", key, &trust)?;
         Ok(TrustAdded { key, generation })
+    }
+
+    /// Puts a new key in an old one's place, as both signed.
+    ///
+    /// # Errors
+    /// As [`VerifiedRotation::read`] and [`TrustStore::with_rotation`], and the errors of a commit.
+    pub fn trust_rotate(&self, path: &Path) -> Result<Rotated> {
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let rotation = VerifiedRotation::read(path, &state.trust)?;
+        let now_s = system_time_s().max(state.generation.time_seen());
+        let trust = state
+            .trust
+            .with_rotation(&rotation, state.head.n + 1, now_s)?;
+        let stopped = self.stopped_by(state, &trust)?;
+        let body = rotation.body().clone();
+        let generation = commit_trust(transaction, "trust-rotate", body.to.id, &trust)?;
+        Ok(Rotated {
+            body,
+            stopped,
+            generation,
+        })
+    }
+
+    /// Says what packages below a prefix need.
+    ///
+    /// # Errors
+    /// As [`TrustStore::with_policy`], and the errors of a commit.
+    pub fn trust_policy(&self, policy: Policy) -> Result<PolicySet> {
+        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let state = transaction.state();
+        let trust = state.trust.with_policy(policy.clone())?;
+        let stopped = self.stopped_by(state, &trust)?;
+        let mut next = state.successor("trust-policy", &policy, system_time_s())?;
+        next.trust = transaction.put_trust(&trust)?;
+        let generation = transaction.commit(&next)?.n;
+        Ok(PolicySet {
+            stopped,
+            generation,
+        })
     }
 
     /// Withdraws a trusted key.
@@ -133,7 +196,7 @@ impl Store {
         let arguments = FloorArguments { id, epoch };
         let mut next = state.successor("floor", &arguments, system_time_s())?;
         next.floors.insert(id.clone(), epoch);
-        let below = self.below(state, id, epoch)?;
+        let below = self.below_epoch(state, id, epoch)?;
         let enabled = state.generation.enabled_version(id);
         let enabled_below = below.iter().find(|pin| Some(&pin.version) == enabled);
         Ok(FloorRaised {
@@ -168,7 +231,7 @@ impl Store {
     }
 
     /// The installed versions of a package whose epoch is below `epoch`, whoever signed them.
-    fn below(&self, state: &State, id: &PackageId, epoch: u64) -> Result<Vec<Pin>> {
+    fn below_epoch(&self, state: &State, id: &PackageId, epoch: u64) -> Result<Vec<Pin>> {
         let mut below = Vec::new();
         let installed = state.generation.installed();
         for (_, version, installed) in installed.filter(|(other, ..)| *other == id) {

@@ -1,59 +1,18 @@
 //! ELF facts of libraries that the system's compiler made: what must come out is what the compiler was
 //! asked for.
 
-use std::path::Path;
-use std::process::Command;
-
 use guild_package::manifest::{ElfFacts, Role};
-use guild_package::{Code, SignOptions, SignedPackage, sign_package};
+use guild_package::{Code, Manifest};
 
-use crate::fixture::{Bench, options, shared_library};
+use crate::fixture::{entries, options, shared_library};
+use crate::library::{Lab, NOTE};
 
-fn facts_of(bench: &Bench, library: &Path) -> guild_package::Result<ElfFacts> {
-    let (signed, _) = sign_library(bench, library)?;
-    let mut artifacts = signed.manifest.artifacts.into_iter();
+fn facts_of(lab: &Lab, library: &[u8]) -> guild_package::Result<ElfFacts> {
+    let bundle = lab.try_sign(library)?;
+    let manifest = Manifest::decode(&entries(&bundle)["manifest.json"])?;
+    let mut artifacts = manifest.artifacts.into_iter();
     let plugin = artifacts.find(|artifact| artifact.role == Role::Plugin);
     Ok(plugin.unwrap().elf.unwrap())
-}
-
-/// A package of this library alone, and its bundle.
-fn sign_library(bench: &Bench, library: &Path) -> guild_package::Result<(SignedPackage, Vec<u8>)> {
-    let staging = tempfile::tempdir_in(bench.path()).unwrap();
-    let toml = format!(
-        "schema = 1\nkind = \"gkmodule\"\nid = \"org.guild.x\"\nversion = \"1.0.0\"\nsecurity_epoch = 0\npublisher = \"t\"\n\
-         [abi]\nhost_min = \"1.0\"\nhost_max = \"1.0\"\n[[targets]]\nos = \"linux\"\narch = \"{}\"\n\
-         [[artifacts]]\npath = \"p.so\"\nrole = \"plugin\"\ntarget = 0\n",
-        std::env::consts::ARCH
-    );
-    std::fs::write(staging.path().join("package.toml"), toml).unwrap();
-    std::fs::copy(library, staging.path().join("p.so")).unwrap();
-    let key = bench.publisher.record.id.to_string();
-    let out = staging.path().join("out");
-    let signed = sign_package(
-        staging.path(),
-        &key,
-        &bench.publisher.seed_file,
-        &out,
-        &SignOptions::default(),
-    )?;
-    Ok((signed, std::fs::read(out).unwrap()))
-}
-
-fn compile(bench: &Bench, source: &str, arguments: &[&str]) -> std::path::PathBuf {
-    let (code, library) = (bench.path().join("x.c"), bench.path().join("x.so"));
-    std::fs::write(&code, source).unwrap();
-    let compiled = Command::new("cc")
-        .args(["-shared", "-fPIC", "-o"])
-        .args([&library, &code])
-        .args(arguments)
-        .output()
-        .expect("the project needs a C compiler");
-    assert!(
-        compiled.status.success(),
-        "{}",
-        String::from_utf8_lossy(&compiled.stderr)
-    );
-    library
 }
 
 fn hide_sections(library: &mut [u8]) {
@@ -63,9 +22,9 @@ fn hide_sections(library: &mut [u8]) {
 
 #[test]
 fn a_quiet_library_has_nothing_to_run() {
-    let bench = Bench::new();
-    let library = compile(&bench, "int f(void) { return 1; }", &["-nostdlib"]);
-    let facts = facts_of(&bench, &library).unwrap();
+    let lab = Lab::new();
+    let library = lab.compile("int f(void) { return 1; }", &["-nostdlib"]);
+    let facts = facts_of(&lab, &library).unwrap();
     let quiet = ElfFacts {
         soname: None,
         needed: vec![],
@@ -78,12 +37,13 @@ fn a_quiet_library_has_nothing_to_run() {
 
 #[test]
 fn a_library_without_the_entry_is_not_installed() {
-    let bench = Bench::new();
+    let lab = Lab::new();
     let refuses = |source: &str| {
-        let library = compile(&bench, source, &["-nostdlib"]);
-        let (_, bundle) = sign_library(&bench, &library).unwrap();
-        bench.install_refuses(&bundle, &options(), Code::PreflightRefused);
-        bench.install(&bundle).unwrap_err().to_string()
+        let library = lab.compile(source, &["-nostdlib"]);
+        let bundle = lab.sign(&library);
+        lab.bench
+            .install_refuses(&bundle, &options(), Code::PreflightRefused);
+        lab.bench.install(&bundle).unwrap_err().to_string()
     };
     let message = refuses("int f(void) { return 1; }");
     for words in ["p.so", "`guild_plugin_entry_v1`", "export macro"] {
@@ -107,31 +67,28 @@ fn a_library_without_the_entry_is_not_installed() {
 /// Both hash tables say how many symbols there are, also when nobody can see the sections.
 #[test]
 fn the_entry_is_found_by_either_hash_table() {
-    let source = "int other(void) { return 1; }\n\
-                  __attribute__((weak)) int guild_plugin_entry_v1(void) { return other(); }\n";
+    let source = format!(
+        "{NOTE}static int other(void) {{ return 1; }}\n\
+         __attribute__((weak)) int guild_plugin_entry_v1(void) {{ return other(); }}\n"
+    );
     for style in ["sysv", "gnu", "both"] {
-        let bench = Bench::new();
+        let lab = Lab::new();
         let hash = format!("-Wl,--hash-style={style}");
-        let library = compile(&bench, source, &["-nostdlib", &hash]);
-        let mut bytes = std::fs::read(&library).unwrap();
-        hide_sections(&mut bytes);
-        std::fs::write(&library, &bytes).unwrap();
-        let (_, bundle) = sign_library(&bench, &library).unwrap();
-        bench.install(&bundle).unwrap();
+        let mut library = lab.compile(&source, &["-nostdlib", &hash]);
+        hide_sections(&mut library);
+        lab.bench.install(&lab.sign(&library)).unwrap();
     }
 }
 
-/// Each field that leads to the entry, made wrong: refused, and by which of the two codes.
+/// Each field that leads to the entry, made wrong.
 #[test]
 fn a_damaged_symbol_table_is_no_way_in() {
-    let bench = Bench::new();
+    let lab = Lab::new();
     let install = |library: &[u8]| {
-        let path = bench.path().join("p.so");
-        std::fs::write(&path, library).unwrap();
-        let (_, bundle) = sign_library(&bench, &path).unwrap();
-        bench.install(&bundle).map_err(|error| error.code())
+        let installed = lab.bench.install(&lab.sign(library));
+        installed.map_err(|error| error.code())
     };
-    let good = shared_library("note");
+    let good = shared_library("org.guild.x", "1.0.0");
     let changed = |at: usize, value: &[u8]| {
         let mut bytes = good.clone();
         bytes[at..at + value.len()].copy_from_slice(value);
@@ -139,11 +96,11 @@ fn a_damaged_symbol_table_is_no_way_in() {
     };
     let value_of = |entry: usize| 0x200 + entry * 16 + 8;
     let outside = u64::MAX.to_le_bytes();
-    assert_eq!(changed(value_of(7), &outside), Code::BundleMalformed); // symbol table
-    assert_eq!(changed(value_of(8), &outside), Code::BundleMalformed); // hash table
+    assert_eq!(changed(value_of(7), &outside), Code::PreflightRefused); // symbol table
+    assert_eq!(changed(value_of(8), &outside), Code::PreflightRefused); // hash table
     let many = u32::MAX.to_le_bytes();
-    assert_eq!(changed(0x380, &many), Code::BundleMalformed); // buckets
-    assert_eq!(changed(0x384, &many), Code::BundleMalformed); // symbols
+    assert_eq!(changed(0x380, &many), Code::PreflightRefused); // buckets
+    assert_eq!(changed(0x384, &many), Code::PreflightRefused); // symbols
     assert_eq!(changed(0x384, &[1]), Code::PreflightRefused); // only symbol 0
     assert_eq!(changed(0x358, &many), Code::PreflightRefused); // a name outside the strings
     assert_eq!(changed(0x35c, &[0x11]), Code::PreflightRefused); // data
@@ -154,7 +111,7 @@ fn a_damaged_symbol_table_is_no_way_in() {
 
 #[test]
 fn names_and_constructors_are_found() {
-    let bench = Bench::new();
+    let lab = Lab::new();
     let source = "__attribute__((constructor)) void a(void) {}\n__attribute__((constructor)) void b(void) {}\n\
                   __attribute__((destructor)) void c(void) {}\n";
     let link = [
@@ -164,7 +121,7 @@ fn names_and_constructors_are_found() {
         "-lm",
         "-lc",
     ];
-    let facts = facts_of(&bench, &compile(&bench, source, &link)).unwrap();
+    let facts = facts_of(&lab, &lab.compile(source, &link)).unwrap();
     assert_eq!(facts.soname.unwrap().as_str(), "libfirst.so.3");
     let needed: Vec<_> = facts.needed.iter().map(ToString::to_string).collect();
     assert_eq!(needed, ["libm.so.6", "libc.so.6"]);
@@ -173,30 +130,23 @@ fn names_and_constructors_are_found() {
 
 #[test]
 fn row_74_section_headers_are_not_looked_at() {
-    let bench = Bench::new();
-    let library = compile(
-        &bench,
+    let lab = Lab::new();
+    let mut library = lab.compile(
         "int f(void) { return 1; }",
         &["-nostdlib", "-Wl,-soname,libx.so"],
     );
-    let mut bytes = std::fs::read(&library).unwrap();
-    hide_sections(&mut bytes);
-    std::fs::write(&library, &bytes).unwrap();
+    hide_sections(&mut library);
     assert_eq!(
-        facts_of(&bench, &library).unwrap().soname.unwrap().as_str(),
+        facts_of(&lab, &library).unwrap().soname.unwrap().as_str(),
         "libx.so"
     );
 }
 
 #[test]
 fn broken_libraries_are_refused() {
-    let bench = Bench::new();
-    let path = bench.path().join("p.so");
-    let good = shared_library("note");
-    let refuses = |bytes: &[u8]| {
-        std::fs::write(&path, bytes).unwrap();
-        assert!(facts_of(&bench, &path).is_err());
-    };
+    let lab = Lab::new();
+    let good = shared_library("org.guild.x", "1.0.0");
+    let refuses = |bytes: &[u8]| assert!(facts_of(&lab, bytes).is_err());
     refuses(b"");
     refuses(b"not a library");
     refuses(&good[..100]);
@@ -212,6 +162,5 @@ fn broken_libraries_are_refused() {
     refuses(&changed(0x200 + 3 * 16 + 8, &u64::MAX.to_le_bytes())); // the string table's address
     refuses(&changed(0x200 + 4 * 16 + 8, &u64::MAX.to_le_bytes())); // its size
     refuses(&changed(64 + 56 + 8, &u64::MAX.to_le_bytes())); // the dynamic table's offset
-    std::fs::write(&path, &good).unwrap();
-    assert!(facts_of(&bench, &path).is_ok());
+    assert!(facts_of(&lab, &good).is_ok());
 }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use guild_package::bundle::{EmitEntry, emit};
 use guild_package::envelope::{Envelope, EnvelopeSignature};
-use guild_package::key::{Algorithm, SecretSeed};
+use guild_package::key::Algorithm;
 use guild_package::name::ArtifactPath;
+use guild_package::seed::{SecretSeed, SeedFile};
 use guild_package::sign::{Purpose, sign};
 use guild_package::store::generation::{Generation, TrustReference};
 use guild_package::trust::{Grant, Scope, TrustBody};
@@ -76,22 +77,14 @@ impl Bench {
         version: &str,
         lines: &str,
     ) -> Vec<u8> {
-        let staging = tempfile::tempdir_in(self.path()).unwrap();
-        write_staging(staging.path(), id, version, lines);
+        let staging = stage(self.path(), id, version, lines);
         let bundle = staging.path().join("out.gkernel");
         let key = publisher.record.id.to_string();
         let options = SignOptions {
             issued_at: Some(NOW_S - 1000),
             ..SignOptions::default()
         };
-        sign_package(
-            staging.path(),
-            &key,
-            &publisher.seed_file,
-            &bundle,
-            &options,
-        )
-        .unwrap();
+        sign_package(staging.path(), &key, &publisher.seed(), &bundle, &options).unwrap();
         fs::read(bundle).unwrap()
     }
 
@@ -193,13 +186,14 @@ impl Publisher {
             label: name.parse().unwrap(),
             operator: format!("{name} operator").parse().unwrap(),
             test_identity: true,
+            passphrase: None,
         };
         let record = keygen(&seed_file, &folder.join(format!("{name}.json")), &options).unwrap();
         Self { record, seed_file }
     }
 
     pub fn seed(&self) -> SecretSeed {
-        SecretSeed::read(&self.seed_file).unwrap()
+        SeedFile::read(&self.seed_file).unwrap().plain().unwrap()
     }
 
     pub fn sign(&self, purpose: Purpose, body: &[u8]) -> EnvelopeSignature {
@@ -220,6 +214,17 @@ pub fn options() -> InstallOptions {
     InstallOptions {
         verify,
         ..InstallOptions::default()
+    }
+}
+
+/// The exclusive lock of a whole file, as fcntl(2) describes it.
+pub fn write_lock() -> nix::libc::flock {
+    nix::libc::flock {
+        l_type: nix::libc::F_WRLCK as i16,
+        l_whence: nix::libc::SEEK_SET as i16,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
     }
 }
 
@@ -289,6 +294,13 @@ pub fn listing(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
+/// A staging folder below `folder`.
+pub fn stage(folder: &Path, id: &str, version: &str, lines: &str) -> tempfile::TempDir {
+    let staging = tempfile::tempdir_in(folder).unwrap();
+    write_staging(staging.path(), id, version, lines);
+    staging
+}
+
 fn write_staging(folder: &Path, id: &str, version: &str, lines: &str) {
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let toml = format!(
@@ -327,11 +339,7 @@ layout = "row-major"
     fs::create_dir_all(folder.join("lib")).unwrap();
     fs::create_dir_all(folder.join("doc")).unwrap();
     fs::write(folder.join("package.toml"), toml).unwrap();
-    fs::write(
-        folder.join(PLUGIN),
-        shared_library(&format!("{id} {version}")),
-    )
-    .unwrap();
+    fs::write(folder.join(PLUGIN), shared_library(id, version)).unwrap();
     fs::write(folder.join(DOC), "a package for tests\n").unwrap();
 }
 
@@ -339,12 +347,18 @@ layout = "row-major"
 const SYMBOLS: u64 = 0x340;
 const HASH: u64 = 0x380;
 
-/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD note
-/// with `note` in it, written from the ELF specification.
-pub fn shared_library(note: &str) -> Vec<u8> {
+/// Text of the GUILD note of this package.
+pub fn note_text(id: &str, version: &str) -> String {
+    format!("id={id}\nversion={version}\nabi={}\n\0", Digest::of(b"abi"))
+}
+
+/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD
+/// note, written from the ELF specification.
+pub fn shared_library(id: &str, version: &str) -> Vec<u8> {
     const DYNAMIC: u64 = 0x200;
     const STRINGS: u64 = 0x300;
     const NOTE: u64 = 0x400;
+    let note = note_text(id, version);
     let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0guild_plugin_entry_v1\0";
     let machine = if cfg!(target_arch = "aarch64") {
         183_u16
@@ -359,7 +373,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
         bytes.extend(field.to_le_bytes());
     }
     bytes.extend(0_u32.to_le_bytes());
-    for field in [64_u16, 56, 3, 64, 0, 0] {
+    for field in [64_u16, 56, 4, 64, 0, 0] {
         bytes.extend(field.to_le_bytes());
     }
     let note_bytes = 12 + 8 + note.len() as u64;
@@ -367,6 +381,7 @@ pub fn shared_library(note: &str) -> Vec<u8> {
         (1_u32, 5_u32, 0, NOTE + note_bytes),
         (2, 6, DYNAMIC, 10 * 16),
         (4, 4, NOTE, note_bytes),
+        (0x6474_e551, 6, 0, 0), // PT_GNU_STACK
     ];
     for (kind, flags, offset, size) in headers {
         bytes.extend(kind.to_le_bytes());

@@ -33,7 +33,8 @@ fn comes_free(file: &fs::File) -> bool {
 }
 
 fn is_free(file: &fs::File) -> bool {
-    rustix::fs::flock(file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok()
+    let lock = crate::fixture::write_lock();
+    nix::fcntl::fcntl(file, nix::fcntl::FcntlArg::F_OFD_SETLK(&lock)).is_ok()
 }
 
 fn notes(bench: &Bench) -> Vec<LeaseNote> {

@@ -2,19 +2,26 @@
 //! code, and must leave the store byte for byte as it was. Test names carry the rows of the threat table.
 
 mod archive;
+mod checkpoint;
 mod elf;
 mod envelope;
+mod external;
 mod fault;
 mod fixture;
 mod lease;
+mod library;
 mod manifest;
+mod preflight;
 mod records;
 mod recovery;
 mod removal;
 mod revocation;
+mod rotation;
 mod schema;
 mod selection;
 mod store;
+mod threats;
 mod trust;
+mod users;
 mod versions;
 mod zip_crate;

@@ -7,7 +7,7 @@ use guild_package::manifest::{
     Artifact, Dependency, Golden, Manifest, Operation, Provenance, PtxFacts, Role,
 };
 use guild_package::store::generation::Generation;
-use guild_package::trust::{Lineage, Policy, RightLeft, TrustBody};
+use guild_package::trust::{Lineage, Policy, RightLeft, TrustBody, TrustedKey};
 use guild_package::{Digest, TrustStore};
 use serde_json::Value;
 
@@ -273,12 +273,21 @@ fn trust_schema_is_what_the_code_reads_and_writes() {
     let key = &mut body.keys[0];
     (key.not_before, key.not_after) = (Some(1), Some(2));
     key.reason = Some("none".parse().unwrap());
+    key.status = guild_package::trust::KeyStatus::Retired;
+    let successor = crate::fixture::Publisher::new(bench.path(), "successor").record;
     body.lineage = vec![Lineage {
         from: key.id,
-        to: key.id,
+        to: successor.id,
         body_sha256: Digest::of(b"body"),
         rights_left: vec![RightLeft::VerifyInstalled],
     }];
+    body.keys.push(TrustedKey {
+        id: successor.id,
+        public: successor.public,
+        status: guild_package::trust::KeyStatus::Active,
+        ..body.keys[0].clone()
+    });
+    body.keys.sort_by_key(|key| key.id);
     body.policy = vec![Policy {
         prefix: "org.guild".parse().unwrap(),
         publish: 1,

@@ -7,7 +7,7 @@ use std::path::Path;
 use guild_package::store::generation::{Active, ActiveMode};
 use guild_package::{Code, Digest, InstallOptions, Store, StoreOptions};
 
-use crate::fixture::{Bench, DOC, NOW_S, PLUGIN, entries, options, shared_library};
+use crate::fixture::{Bench, DOC, NOW_S, PLUGIN, entries, note_text, options, shared_library};
 
 const CPU: &str = "org.guild.kernels.cpu";
 
@@ -46,7 +46,7 @@ fn a_package_is_installed_enabled_and_read_back() {
     assert_eq!((elf.init_count, elf.fini_count), (3, 0));
     assert_eq!(
         elf.note_hash,
-        Some(Digest::of(format!("{CPU} 1.0.0").as_bytes()))
+        Some(Digest::of(note_text(CPU, "1.0.0").as_bytes()))
     );
     let mut copy = Vec::new();
     let keep = |piece: &[u8]| {
@@ -506,7 +506,8 @@ fn row_65_a_busy_store_is_reported() {
         .write(true)
         .open(bench.store_path().join("LOCK"))
         .unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let exclusive = crate::fixture::write_lock();
+    nix::fcntl::fcntl(&lock, nix::fcntl::FcntlArg::F_OFD_SETLKW(&exclusive)).unwrap();
     let impatient = StoreOptions {
         lock_wait_ms: 30,
         ..StoreOptions::default()
@@ -555,7 +556,7 @@ fn symbols_lie_next_to_the_stripped_library() {
         std::env::consts::ARCH
     );
     fs::write(staging.path().join("package.toml"), toml).unwrap();
-    fs::write(staging.path().join("p.so"), shared_library("x")).unwrap();
+    fs::write(staging.path().join("p.so"), shared_library(CPU, "1.0.0")).unwrap();
     fs::write(staging.path().join("p.so.debug"), "symbols").unwrap();
     let bundle = staging.path().join("out.gkernel");
     let key = bench.publisher.record.id.to_string();
@@ -564,7 +565,7 @@ fn symbols_lie_next_to_the_stripped_library() {
         guild_package::sign_package(
             staging.path(),
             key,
-            &bench.publisher.seed_file,
+            &bench.publisher.seed(),
             &bundle,
             &options,
         )

@@ -1,0 +1,102 @@
+//! Arguments of the `guild kernel trust` commands.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Commands on trusted keys.
+#[derive(Debug, Subcommand)]
+pub enum TrustCommand {
+    /// Trust a public key for a part of the name space.
+    Add(TrustAddArgs),
+    /// List trusted keys.
+    List,
+    /// Show one trusted key, for comparing.
+    Show(TrustShowArgs),
+    /// Put a new key in an old one's place, as both signed.
+    Rotate(TrustRotateArgs),
+    /// Say what packages below a prefix need beyond one good signature.
+    Policy(TrustPolicyArgs),
+    /// Withdraw a trusted key, for ever.
+    Revoke(TrustRevokeArgs),
+}
+
+/// `guild kernel trust add`.
+#[derive(Args, Debug)]
+pub struct TrustAddArgs {
+    /// Public key record.
+    pub public: PathBuf,
+    /// Package ids that the key may sign: a prefix of whole segments, or `*`. May be repeated.
+    #[arg(long, value_name = "PREFIX", required = true)]
+    pub scope: Vec<String>,
+    /// What the key may do there: publish, countersign:ROLE, epoch, rotate or revoke. May be repeated.
+    #[arg(long, value_name = "RIGHT", default_value = "publish")]
+    pub right: Vec<String>,
+    /// For how many days from now on the key is good; for ever where absent.
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u64).range(1..=36_500))]
+    pub valid_days: Option<u64>,
+    /// Confirms a scope of `*`.
+    #[arg(long)]
+    pub i_understand: bool,
+}
+
+/// `guild kernel trust show`.
+#[derive(Args, Debug)]
+pub struct TrustShowArgs {
+    /// Id of the key, or its first 12 digits or more behind `gk1-`.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+}
+
+/// `guild kernel trust rotate`.
+#[derive(Args, Debug)]
+pub struct TrustRotateArgs {
+    /// Rotation that `guild kernel rotate-key` wrote.
+    pub rotation: PathBuf,
+}
+
+/// `guild kernel trust policy`.
+#[derive(Args, Debug)]
+pub struct TrustPolicyArgs {
+    /// Package ids: a prefix of whole segments, or `*`. The longest one that matches decides.
+    #[arg(value_name = "PREFIX")]
+    pub prefix: String,
+    /// Publishers that must have signed.
+    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=32))]
+    pub publishers: u64,
+    /// Reviewers that must have countersigned.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=32))]
+    pub reviewers: u64,
+    /// Count the keys of one operator once.
+    #[arg(long)]
+    pub distinct_operators: bool,
+    /// Refuse to load where the environment could put other code beside a package.
+    #[arg(long)]
+    pub strict_ambient: bool,
+    /// Let PTX be compiled when it is loaded.
+    #[arg(long)]
+    pub allow_ptx_jit: bool,
+}
+
+/// `guild kernel trust revoke`.
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("withdrawal").required(true))]
+pub struct TrustRevokeArgs {
+    /// Id of the key, or its first 12 digits or more behind `gk1-`.
+    #[arg(value_name = "KEY")]
+    pub key: String,
+    /// Another key took its place: what is installed stays usable.
+    #[arg(long, group = "withdrawal")]
+    pub superseded: bool,
+    /// Somebody else may hold it: what it signed is refused at the next load too.
+    #[arg(long, group = "withdrawal")]
+    pub compromised: bool,
+    /// Believe what was installed up to this generation all the same.
+    #[arg(long, value_name = "GEN", requires = "compromised")]
+    pub since_gen: Option<u64>,
+    /// Why, for people.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// Say what would no longer load, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}

@@ -1,0 +1,63 @@
+//! `guild kernel countersign`: adds a signature to a bundle.
+
+use crate::args::{CountersignArgs, CountersignRole};
+use crate::commands::{DAY_S, kernel_seed, parsed};
+use crate::data_dir::required_store;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use guild_package::countersign::{Addition, countersign_bundle};
+use guild_package::trust::Role;
+use guild_package::verify::system_time_s;
+use serde_json::json;
+use std::path::Path;
+
+/// Writes the bundle with one more signature.
+pub fn run(args: &CountersignArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let trust = required_store(data_dir)?.trust()?;
+    let addition = addition(args)?;
+    let seed = kernel_seed::open(&args.seed)?;
+    let key = seed.check_id(&args.seed.key_id)?;
+    let manifest = countersign_bundle(&args.bundle, &trust, &seed, &addition, &args.out)?;
+    let role = match args.role {
+        CountersignRole::Publisher => "publisher",
+        CountersignRole::Reviewer => "reviewer",
+        CountersignRole::Builder => "builder",
+        CountersignRole::Site => "site",
+        CountersignRole::Mirror => "mirror",
+    };
+    output.say(format!(
+        "{key} signed {} {} as {role}",
+        manifest.id, manifest.version
+    ));
+    output.data(key.to_string())?;
+    output.object(json!({
+        "id": manifest.id,
+        "version": manifest.version,
+        "key_id": key,
+        "role": role,
+        "bundle": args.out,
+    }))
+}
+
+fn addition(args: &CountersignArgs) -> Outcome<Addition> {
+    let role = match args.role {
+        CountersignRole::Publisher if args.statement.is_some() || args.valid_days.is_some() => {
+            let message = "a publisher signs the manifest, which says it all";
+            return Err(Failure::new(Exit::Usage, message)
+                .hint("leave --statement and --valid-days out, or take another role"));
+        }
+        CountersignRole::Publisher => return Ok(Addition::Release),
+        CountersignRole::Reviewer => Role::Reviewer,
+        CountersignRole::Builder => Role::Builder,
+        CountersignRole::Site => Role::Site,
+        CountersignRole::Mirror => Role::Mirror,
+    };
+    let issued_at = system_time_s();
+    Ok(Addition::Statement {
+        role,
+        statement: parsed("--statement", args.statement.as_deref().unwrap_or_default())?,
+        issued_at,
+        expires_at: args.valid_days.map(|days| issued_at + days * DAY_S),
+    })
+}

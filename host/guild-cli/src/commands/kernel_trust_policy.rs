@@ -1,0 +1,36 @@
+//! `guild kernel trust policy`: says what packages below a prefix need beyond one good signature.
+
+use crate::args::TrustPolicyArgs;
+use crate::commands::parsed;
+use crate::data_dir::open_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use guild_package::trust::Policy;
+use serde_json::json;
+use std::path::Path;
+
+/// Puts the policy in force, and names what no longer loads.
+pub fn run(args: &TrustPolicyArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let policy = Policy {
+        prefix: parsed("PREFIX", &args.prefix)?,
+        publish: args.publishers,
+        reviewer: args.reviewers,
+        distinct_operators: args.distinct_operators,
+        strict_ambient: args.strict_ambient,
+        allow_ptx_jit: args.allow_ptx_jit,
+    };
+    let set = open_store(data_dir)?.trust_policy(policy.clone())?;
+    output.say(format!(
+        "Packages of {} need {} publishers and {} reviewers",
+        policy.prefix, policy.publish, policy.reviewer
+    ));
+    for pin in &set.stopped {
+        output.say(format!("{pin} no longer loads"));
+    }
+    output.data(policy.prefix.to_string())?;
+    output.object(json!({
+        "policy": policy,
+        "stopped": set.stopped,
+        "generation": set.generation,
+    }))
+}

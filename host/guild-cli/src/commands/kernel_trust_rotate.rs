@@ -1,0 +1,36 @@
+//! `guild kernel trust rotate`: puts a new key in an old one's place.
+
+use crate::args::TrustRotateArgs;
+use crate::data_dir::required_store;
+use crate::failure::Outcome;
+use crate::output::Output;
+use serde_json::json;
+use std::path::Path;
+
+/// Checks both signatures, and names what no longer loads.
+pub fn run(args: &TrustRotateArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let rotated = required_store(data_dir)?.trust_rotate(&args.rotation)?;
+    let (from, to) = (rotated.body.from, &rotated.body.to);
+    let test = if to.test_identity {
+        " (test identity)"
+    } else {
+        ""
+    };
+    output.say(format!("{} ({}){test} follows {from}", to.id, to.label));
+    output.say(format!("In words:    {}", to.id.words()));
+    for pin in &rotated.stopped {
+        output.say(format!("{pin} no longer loads"));
+    }
+    output.data(to.id.to_string())?;
+    output.object(json!({
+        "from": from,
+        "to": to.id,
+        "words": to.id.words(),
+        "label": to.label,
+        "test_identity": to.test_identity,
+        "scopes": rotated.body.scopes,
+        "rights_left": rotated.body.rights_left,
+        "stopped": rotated.stopped,
+        "generation": rotated.generation,
+    }))
+}

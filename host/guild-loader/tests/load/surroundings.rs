@@ -1,0 +1,182 @@
+//! Rows 71 and 72: what stands around a load. Variables of the system's loader count from the start of a
+//! process, so each case is a process of its own.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::fixture::{Bench, Package, child_of};
+
+/// A library of this name that leaves a file behind when it is loaded.
+fn evil(folder: &Path, name: &str, trace: &Path) {
+    let code = folder.join("evil.c");
+    let source = format!(
+        "#include <fcntl.h>\n__attribute__((constructor)) static void run(void) \
+         {{ (void)!open(\"{}\", O_CREAT | O_WRONLY, 0600); }}\n",
+        trace.display()
+    );
+    fs::write(&code, source).unwrap();
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-nostdlib"]);
+    command.arg(format!("-Wl,-soname,{name}"));
+    let output = command.arg("-o").args([&folder.join(name), &code]).output();
+    assert!(output.unwrap().status.success());
+}
+
+#[track_caller]
+fn passed(output: &Output) {
+    let (said, complained) = (&output.stdout, &output.stderr);
+    let said = String::from_utf8_lossy(said);
+    let complained = String::from_utf8_lossy(complained);
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}\n{complained}"
+    );
+}
+
+/// A plugin that needs the mathematics library.
+fn mathematical<'a>() -> Package<'a> {
+    Package {
+        libraries: &["libm.so.6"],
+        ..Package::of("good")
+    }
+}
+
+/// The search path names a folder with another `libm.so.6`; the plugin gets the system's.
+#[test]
+fn row_71_a_search_path_does_not_redirect_what_a_plugin_needs() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("evil-ran");
+    evil(folder.path(), "libm.so.6", &trace);
+    let name = "surroundings::row_71_a_search_path_does_not_redirect_what_a_plugin_needs";
+    let first = format!("export LD_LIBRARY_PATH={}", folder.path().display());
+    let child = child_of(name, &first, || {
+        let bench = Bench::with(&mathematical());
+        let loaded = bench.load().unwrap();
+        // The compiler that the fixture starts may fall for it; this process must not.
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let lines = || maps.lines().filter(|line| line.ends_with("/libm.so.6"));
+        assert!(lines().count() > 0, "{maps}");
+        assert!(
+            lines().all(|line| line.contains("/lib/") || line.contains("/lib64/")),
+            "{maps}"
+        );
+        let found: Vec<_> = loaded
+            .ambient()
+            .iter()
+            .map(|finding| &finding.source)
+            .collect();
+        assert_eq!(found, ["LD_LIBRARY_PATH"]);
+    });
+    if let Some(child) = child {
+        passed(&child);
+    }
+}
+
+/// After the first plugin nothing is searched for, although the second needs what the first does not.
+#[test]
+fn row_71_nothing_is_searched_for_when_a_plugin_is_mapped() {
+    let name = "surroundings::row_71_nothing_is_searched_for_when_a_plugin_is_mapped";
+    let child = child_of(name, "export LD_DEBUG=libs", || {
+        let bench = Bench::with(&Package {
+            id: "org.test.first",
+            defines: &[
+                ("PLUGIN_ID", "\"org.test.first\"".to_owned()),
+                ("FIRST_IMPLEMENTATION", "\"test.first\"".to_owned()),
+            ],
+            ..Package::of("good")
+        });
+        drop(bench.load().unwrap());
+        let bench = Bench::with(&mathematical());
+        drop(bench.load().unwrap());
+    });
+    let Some(child) = child else {
+        return;
+    };
+    passed(&child);
+    let text = String::from_utf8_lossy(&child.stderr);
+    // The compiler's own lines are not ours: they have another process number.
+    let mapped = text
+        .lines()
+        .find(|line| line.contains("calling init: /proc/self/fd/"));
+    let process = mapped.unwrap().trim_start().split(':').next().unwrap();
+    let own: Vec<_> = text
+        .lines()
+        .filter(|line| line.trim_start().split(':').next() == Some(process))
+        .collect();
+    let first = own
+        .iter()
+        .position(|line| line.contains("calling init: /proc/self/fd/"));
+    let after = &own[first.unwrap()..];
+    let plugins = after
+        .iter()
+        .filter(|line| line.contains("calling init: /proc/self/fd/"));
+    assert_eq!(plugins.count(), 2, "{text}");
+    let searched: Vec<_> = after
+        .iter()
+        .filter(|line| line.contains("find library="))
+        .collect();
+    assert!(searched.is_empty(), "{searched:?}");
+    let maths = own
+        .iter()
+        .any(|line| line.contains("calling init:") && line.contains("/libm.so.6"));
+    assert!(maths, "the process never got a libm: {text}");
+}
+
+#[test]
+fn row_72_a_strict_policy_refuses_tainted_surroundings() {
+    let name = "surroundings::row_72_a_strict_policy_refuses_tainted_surroundings";
+    for variable in [
+        "LD_LIBRARY_PATH",
+        "GLIBC_TUNABLES",
+        "LD_BIND_NOT",
+        "GCONV_PATH",
+        "CUDA_INJECTION64_PATH",
+    ] {
+        let child = child_of(
+            name,
+            &format!("unset LD_LIBRARY_PATH && export {variable}=/nowhere"),
+            || {
+                let bench = Bench::with(&Package::of("good"));
+                let variable = std::env::vars()
+                    .find(|(_, value)| value == "/nowhere")
+                    .unwrap()
+                    .0;
+                let found: Vec<_> = bench.load().unwrap().ambient().to_vec();
+                assert_eq!(found.len(), 1, "{found:?}");
+                bench.be_strict_below("org.other");
+                bench.load().unwrap();
+                bench.be_strict_below("org.test");
+                let words = [
+                    "cannot load org.test.plugin@1.0.0",
+                    &variable,
+                    "`/nowhere`",
+                    "strict",
+                ];
+                bench.refuses("AMBIENT_TAINTED", 24, &words);
+            },
+        );
+        match child {
+            Some(child) => passed(&child),
+            None => return,
+        }
+    }
+}
+
+#[test]
+fn row_72_a_strict_policy_accepts_clean_surroundings() {
+    let name = "surroundings::row_72_a_strict_policy_accepts_clean_surroundings";
+    let first = "unset LD_LIBRARY_PATH LD_PRELOAD GLIBC_TUNABLES";
+    let child = child_of(name, first, || {
+        if !guild_loader::ambient::scan().is_empty() {
+            eprintln!("skipped: this system is tainted");
+            return;
+        }
+        let bench = Bench::with(&Package::of("good"));
+        bench.be_strict_below("org.test");
+        assert!(bench.load().unwrap().ambient().is_empty());
+    });
+    if let Some(child) = child {
+        passed(&child);
+    }
+}

@@ -1,0 +1,163 @@
+//! Relocations: what the system loader writes into a library while it loads it, before any check of the
+//! loaded code. Kinds that only store an address are accepted, and only into the library's own data.
+
+use object::LittleEndian;
+use object::U64;
+use object::elf::{
+    DT_JMPREL, DT_PLTREL, DT_PLTRELSZ, DT_REL, DT_RELA, DT_RELAENT, DT_RELASZ, DT_RELENT, DT_RELR,
+    DT_RELRENT, DT_RELRSZ, DT_RELSZ, DynamicTag, Rel64, Rela64,
+};
+use object::read::ReadRef as _;
+
+use crate::elf::dynamic::Dynamic;
+use crate::elf::machine::RelocationKinds;
+use crate::elf::refusal::Refusal;
+use crate::elf::segments::Image;
+
+const LE: LittleEndian = LittleEndian;
+const TABLE: &str = "relocation table";
+/// Bytes of a relocation with an addend, without, and of a packed one.
+const RELA_BYTES: u64 = 24;
+const REL_BYTES: u64 = 16;
+const RELR_BYTES: u64 = 8;
+/// Bytes that the widest kind writes.
+const TARGET_BYTES: u64 = 8;
+/// Words that one bitmap of packed relocations is about.
+const BITMAP_WORDS: u64 = 63;
+
+/// What relocations are judged by.
+pub(super) struct Relocations<'a, 'data> {
+    pub image: &'a Image<'data>,
+    pub dynamic: &'a Dynamic,
+    /// How many symbols were looked at.
+    pub symbols: usize,
+    pub kinds: &'static RelocationKinds,
+}
+
+impl Relocations<'_, '_> {
+    /// Every relocation of every table.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.dynamic
+            .check_entry_size(DT_RELAENT, TABLE, RELA_BYTES)?;
+        self.dynamic.check_entry_size(DT_RELENT, TABLE, REL_BYTES)?;
+        self.dynamic
+            .check_entry_size(DT_RELRENT, TABLE, RELR_BYTES)?;
+        self.check_with_addends(DT_RELA, DT_RELASZ)?;
+        self.check_without(DT_REL, DT_RELSZ)?;
+        match self.dynamic.value(DT_PLTREL) {
+            None if self.dynamic.value(DT_JMPREL).is_none() => {}
+            Some(kind) if i64::try_from(kind) == Ok(DT_RELA.0) => {
+                self.check_with_addends(DT_JMPREL, DT_PLTRELSZ)?;
+            }
+            Some(kind) if i64::try_from(kind) == Ok(DT_REL.0) => {
+                self.check_without(DT_JMPREL, DT_PLTRELSZ)?;
+            }
+            _ => return Err(malformed("has entries of no known form")),
+        }
+        self.check_packed()
+    }
+
+    fn check_with_addends(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {
+        let table = self.table(start, size, RELA_BYTES)?;
+        let table: &[Rela64<LittleEndian>] = records(table, RELA_BYTES)?;
+        table.iter().try_for_each(|one| {
+            let (symbol, kind) = (one.r_sym(LE, false), one.r_type(LE, false));
+            self.check_one(one.r_offset.get(LE), symbol, kind.0)
+        })
+    }
+
+    fn check_without(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {
+        let table = self.table(start, size, REL_BYTES)?;
+        let table: &[Rel64<LittleEndian>] = records(table, REL_BYTES)?;
+        table.iter().try_for_each(|one| {
+            let (symbol, kind) = (one.r_sym(LE), one.r_type(LE));
+            self.check_one(one.r_offset.get(LE), symbol, kind.0)
+        })
+    }
+
+    fn check_one(&self, address: u64, symbol: u32, kind: u32) -> Result<(), Refusal> {
+        if kind == self.kinds.irelative {
+            return Err(Refusal::IndirectRelocation { address });
+        }
+        if kind == self.kinds.none {
+            return Ok(());
+        }
+        if !self.kinds.accepted.contains(&kind) {
+            return Err(Refusal::RelocationKind { address, kind });
+        }
+        if symbol as usize >= self.symbols.max(1) {
+            let count = self.symbols;
+            return Err(Refusal::RelocationSymbol {
+                address,
+                symbol,
+                count,
+            });
+        }
+        let bytes = match kind == self.kinds.descriptor {
+            true => 2 * TARGET_BYTES,
+            false => TARGET_BYTES,
+        };
+        self.check_target(address, bytes)
+    }
+
+    /// A relocation writes into the library's own data, and not into the table that directs the loader.
+    fn check_target(&self, address: u64, bytes: u64) -> Result<(), Refusal> {
+        let refused = |detail| Err(Refusal::RelocationTarget { address, detail });
+        if !self.image.is_writable(address, bytes) {
+            return refused("writes to what is not the library's own data");
+        }
+        match self.dynamic.meets(address, bytes) {
+            true => refused("changes the dynamic table"),
+            false => Ok(()),
+        }
+    }
+
+    /// Packed relative relocations: an even entry is an address, an odd one a bitmap of the words after
+    /// the last address.
+    fn check_packed(&self) -> Result<(), Refusal> {
+        let table = self.table(DT_RELR, DT_RELRSZ, RELR_BYTES)?;
+        let table: &[U64<LittleEndian>] = records(table, RELR_BYTES)?;
+        let mut next = None;
+        for entry in table.iter().map(|entry| entry.get(LE)) {
+            if entry & 1 == 0 {
+                self.check_target(entry, TARGET_BYTES)?;
+                next = entry.checked_add(TARGET_BYTES);
+                continue;
+            }
+            let base = next.ok_or_else(|| malformed("has a bitmap without an address"))?;
+            for word in (0..BITMAP_WORDS).filter(|word| entry >> (word + 1) & 1 == 1) {
+                let address = base.saturating_add(word * TARGET_BYTES);
+                self.check_target(address, TARGET_BYTES)?;
+            }
+            next = base.checked_add(BITMAP_WORDS * TARGET_BYTES);
+        }
+        Ok(())
+    }
+
+    /// The bytes of a table that two tags describe; none if neither is there.
+    fn table(&self, start: DynamicTag, size: DynamicTag, entry: u64) -> Result<&[u8], Refusal> {
+        let (start, size) = (self.dynamic.value(start), self.dynamic.value(size));
+        match (start, size) {
+            (None, None | Some(0)) => Ok(&[]),
+            (Some(address), Some(bytes)) if bytes % entry == 0 => {
+                self.image.table(TABLE, address, bytes)
+            }
+            _ => Err(malformed("has no place or no whole number of entries")),
+        }
+    }
+}
+
+fn records<T: object::pod::Pod>(table: &[u8], bytes: u64) -> Result<&[T], Refusal> {
+    let count = table.len() as u64 / bytes;
+    let count = usize::try_from(count).map_err(|_| malformed("is too long"))?;
+    table
+        .read_slice_at(0, count)
+        .map_err(|()| malformed("is outside the file"))
+}
+
+const fn malformed(detail: &'static str) -> Refusal {
+    Refusal::Table {
+        table: TABLE,
+        detail,
+    }
+}

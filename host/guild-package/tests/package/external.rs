@@ -1,0 +1,210 @@
+//! Signing where the key is, and more than one signature: rows 20 and 29.
+
+use guild_package::countersign::{Addition, countersign_bundle};
+use guild_package::external::{attach_signature, request_signature};
+use guild_package::trust::{Grant, Policy, Right, Role, Scope};
+use guild_package::{Code, SignOptions, sign_package};
+
+use crate::fixture::{Bench, Publisher, grant, stage};
+use crate::versions::CPU;
+
+/// Ed25519 by the library itself, over the bytes of the request and nothing else: what a module does.
+fn sign_elsewhere(publisher: &Publisher, request: &[u8]) -> [u8; 64] {
+    use ed25519_dalek::Signer as _;
+    let seed = std::fs::read_to_string(&publisher.seed_file).unwrap();
+    let hex = seed.trim_end().rsplit(' ').next().unwrap();
+    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
+    let key = ed25519_dalek::SigningKey::from_bytes(&std::array::from_fn(byte));
+    key.sign(request).to_bytes()
+}
+
+#[test]
+fn a_signature_from_elsewhere_makes_the_same_bundle() {
+    let bench = Bench::new();
+    let staging = stage(bench.path(), CPU, "1.0.0", "");
+    let at = |name: &str| bench.path().join(name);
+    let options = SignOptions::default();
+    let asked = request_signature(staging.path(), &at("request"), &options).unwrap();
+    let request = std::fs::read(at("request")).unwrap();
+    assert_eq!(asked.request_sha256, guild_package::Digest::of(&request));
+    std::fs::write(at("sig"), sign_elsewhere(&bench.publisher, &request)).unwrap();
+    let attach = |signature: &str, bundle: &str| {
+        let (request, signature) = (at("request"), at(signature));
+        let files = (request.as_path(), signature.as_path());
+        let key = &bench.publisher.record;
+        attach_signature(staging.path(), key, files, &at(bundle), &options)
+    };
+    let signed = attach("sig", "external.gkernel").unwrap();
+    assert_eq!(signed.manifest_digest, asked.manifest_digest);
+    bench
+        .install(&std::fs::read(at("external.gkernel")).unwrap())
+        .unwrap();
+    // The same as with the seed at hand.
+    let same_time = SignOptions {
+        issued_at: Some(signed.manifest.issued_at),
+        ..options.clone()
+    };
+    let id = bench.publisher.record.id.to_string();
+    let seed = bench.publisher.seed();
+    sign_package(
+        staging.path(),
+        &id,
+        &seed,
+        &at("direct.gkernel"),
+        &same_time,
+    )
+    .unwrap();
+    assert_eq!(
+        std::fs::read(at("external.gkernel")).unwrap(),
+        std::fs::read(at("direct.gkernel")).unwrap()
+    );
+
+    // A signature by another key, over other bytes, or of another shape; a folder that changed.
+    let other = Publisher::new(bench.path(), "other");
+    for (bytes, code) in [
+        (
+            sign_elsewhere(&other, &request).to_vec(),
+            Code::SignatureInvalid,
+        ),
+        (
+            sign_elsewhere(&bench.publisher, b"x").to_vec(),
+            Code::SignatureInvalid,
+        ),
+        (vec![7; 63], Code::Usage),
+    ] {
+        std::fs::write(at("bad"), bytes).unwrap();
+        assert_eq!(attach("bad", "bad.gkernel").unwrap_err().code(), code);
+        assert!(!at("bad.gkernel").exists());
+    }
+    std::fs::write(staging.path().join(crate::fixture::DOC), "changed").unwrap();
+    assert_eq!(
+        attach("sig", "late.gkernel").unwrap_err().code(),
+        Code::Usage
+    );
+}
+
+fn countersigner(role: Role) -> Grant {
+    let mut scope = Scope::publish("org.guild".parse().unwrap()).unwrap();
+    scope.rights = vec![Right::Countersign(role)];
+    Grant {
+        scopes: vec![scope],
+        ..grant("org.guild")
+    }
+}
+
+fn review(statement: &str) -> Addition {
+    Addition::Statement {
+        role: Role::Reviewer,
+        statement: statement.parse().unwrap(),
+        issued_at: crate::fixture::NOW_S - 500,
+        expires_at: None,
+    }
+}
+
+/// `bundle` with an addition by `publisher`.
+fn with(bench: &Bench, bundle: &[u8], publisher: &Publisher, addition: &Addition) -> Vec<u8> {
+    let (path, out) = (bench.path().join("in"), bench.path().join("out"));
+    std::fs::write(&path, bundle).unwrap();
+    let _ = std::fs::remove_file(&out);
+    let trust = bench.store.trust().unwrap();
+    countersign_bundle(&path, &trust, &publisher.seed(), addition, &out).unwrap();
+    std::fs::read(out).unwrap()
+}
+
+#[test]
+fn row_20_a_threshold_counts_distinct_keys_and_operators() {
+    let bench = Bench::new();
+    let second = Publisher::new(bench.path(), "second");
+    let reviewer = Publisher::new(bench.path(), "reviewer");
+    bench
+        .store
+        .trust_add(&second.record, &grant("org.guild"))
+        .unwrap();
+    bench
+        .store
+        .trust_add(&reviewer.record, &countersigner(Role::Reviewer))
+        .unwrap();
+    let policy = Policy {
+        prefix: "org.guild.kernels".parse().unwrap(),
+        publish: 2,
+        reviewer: 1,
+        distinct_operators: true,
+        strict_ambient: false,
+        allow_ptx_jit: false,
+    };
+    bench.store.trust_policy(policy).unwrap();
+    let one = bench.package(CPU, "1.0.0");
+    bench.refuses(&one, Code::KeyUntrusted);
+    let two = with(&bench, &one, &second, &Addition::Release);
+    bench.refuses(&two, Code::KeyUntrusted);
+    // A publisher is no reviewer, and the reviewer no publisher.
+    let not_reviewed = with(&bench, &two, &second, &review("I wrote it"));
+    bench.refuses(&not_reviewed, Code::KeyUntrusted);
+    let not_published = with(&bench, &one, &reviewer, &review("good"));
+    bench.refuses(&not_published, Code::KeyUntrusted);
+    let whole = with(&bench, &two, &reviewer, &review("good"));
+    bench.verify(&whole).unwrap();
+
+    // A third key of an operator that counts already adds nothing.
+    let mut twin = Publisher::new(bench.path(), "twin");
+    twin.record.operator = bench.publisher.record.operator.clone();
+    bench
+        .store
+        .trust_add(&twin.record, &grant("org.guild"))
+        .unwrap();
+    let twins = with(&bench, &one, &twin, &Addition::Release);
+    let twins = with(&bench, &twins, &reviewer, &review("good"));
+    bench.refuses(&twins, Code::KeyUntrusted);
+
+    let installed = bench.install(&whole).unwrap();
+    assert_eq!(installed.signers.len(), 2);
+    // One manifest, however many signed it.
+    let digest =
+        |bytes: &[u8]| guild_package::Digest::of(&crate::fixture::entries(bytes)["manifest.json"]);
+    assert_eq!(digest(&one), digest(&whole));
+}
+
+#[test]
+fn row_29_a_statement_about_another_release_is_refused() {
+    let bench = Bench::new();
+    let reviewer = Publisher::new(bench.path(), "reviewer");
+    bench
+        .store
+        .trust_add(&reviewer.record, &countersigner(Role::Reviewer))
+        .unwrap();
+    let (first, second) = (bench.package(CPU, "1.0.0"), bench.package(CPU, "1.0.1"));
+    let reviewed = with(&bench, &first, &reviewer, &review("good"));
+    let statements = guild_package::envelope::Envelope::decode(
+        &crate::fixture::entries(&reviewed)["signatures.json"],
+    )
+    .unwrap()
+    .countersignatures;
+    let mut entries = crate::fixture::entries(&second);
+    let envelope = entries.remove("signatures.json").unwrap();
+    let mut envelope = guild_package::envelope::Envelope::decode(&envelope).unwrap();
+    envelope.countersignatures = statements;
+    let manifest = entries.remove("manifest.json").unwrap();
+    let artifacts: Vec<_> = entries
+        .iter()
+        .map(|(name, data)| (name.as_str(), data.as_slice()))
+        .collect();
+    let moved = crate::fixture::bundle(&manifest, &artifacts, &envelope.encode().unwrap());
+    bench.refuses(&moved, Code::BundleMalformed);
+}
+
+#[test]
+fn nobody_vouches_for_what_no_known_key_signed() {
+    let bench = Bench::new();
+    let stranger = Publisher::new(bench.path(), "stranger");
+    let foreign = bench.package_by(&stranger, CPU, "1.0.0", "");
+    let (path, out) = (bench.path().join("in"), bench.path().join("out"));
+    std::fs::write(&path, foreign).unwrap();
+    let trust = bench.store.trust().unwrap();
+    let seed = bench.publisher.seed();
+    let refused = countersign_bundle(&path, &trust, &seed, &Addition::Release, &out).unwrap_err();
+    assert_eq!(refused.code(), Code::KeyUntrusted);
+    std::fs::write(&path, bench.package(CPU, "1.0.0")).unwrap();
+    let twice = countersign_bundle(&path, &trust, &seed, &Addition::Release, &out).unwrap_err();
+    assert_eq!(twice.code(), Code::Usage);
+    assert!(!out.exists());
+}

@@ -1,0 +1,609 @@
+//! Rows 69, 70, 71, 74 and 76: what a library may be that a host maps. The libraries are made by the
+//! system's compiler, or changed afterwards where no linker makes such a one; every one is signed, so the
+//! refusal is the library's own.
+
+use guild_package::manifest::Role;
+use guild_package::preflight::{Refusal, SegmentRule, check_library};
+use guild_package::{Code, Error, Manifest};
+use serde_json::{Value, json};
+
+use crate::fixture::options;
+use crate::library::{Bytes, ENTRY, LIBRARY, Lab, NOTE};
+
+/// The refusal of this source, compiled with these arguments.
+fn refusal(source: &str, arguments: &[&str]) -> Refusal {
+    let lab = Lab::new();
+    let library = lab.compile(source, arguments);
+    lab.refusal(&library)
+}
+
+/// The refusal of a good plugin that is linked with these arguments.
+fn linked(arguments: &[&str]) -> Refusal {
+    refusal(&format!("{NOTE}{ENTRY}"), arguments)
+}
+
+/// The refusal of a good plugin whose file was changed.
+fn changed(change: impl FnOnce(&mut Bytes)) -> Refusal {
+    let lab = Lab::new();
+    let mut library = Bytes(lab.good());
+    change(&mut library);
+    lab.refusal(&library.0)
+}
+
+/// The refusal of a good plugin under a signed manifest that describes it wrongly.
+fn misdescribed(pointer: &str, value: Value) -> Refusal {
+    let lab = Lab::new();
+    let library = lab.good();
+    let mut tree = lab.manifest(&library);
+    *tree.pointer_mut(pointer).unwrap() = value;
+    let bundle = lab
+        .bench
+        .craft(tree.to_string().as_bytes(), &[(LIBRARY, &library)]);
+    lab.refusal_of(&bundle)
+}
+
+#[test]
+fn good_libraries_are_accepted() {
+    let lab = Lab::new();
+    let source = format!("{NOTE}{ENTRY}");
+    for arguments in [
+        &[][..],
+        &["-nostdlib"],
+        &["-Wl,-z,now", "-Wl,-z,relro"],
+        &["-Wl,-z,noseparate-code"],
+        &["-Wl,-Bsymbolic"],
+        &["-Wl,--hash-style=sysv"],
+        &["-Wl,--hash-style=both"],
+        &["-Wl,--no-as-needed", "-lm", "-lgcc_s", "-l:libstdc++.so.6"],
+        &["-O2", "-g", "-ffunction-sections", "-Wl,--gc-sections"],
+    ] {
+        let library = lab.compile(&source, arguments);
+        if let Err(error) = lab.verify(&library) {
+            panic!("{arguments:?}: {error}");
+        }
+    }
+    let library = lab.good();
+    lab.bench.install(&lab.sign(&library)).unwrap();
+}
+
+#[test]
+fn row_69_the_note_is_there_once() {
+    assert_eq!(refusal(ENTRY, &[]), Refusal::NoteMissing);
+    let second = NOTE.replace("GUILD_NOTE(", "#define guild_note another\nGUILD_NOTE(");
+    let twice = format!("{NOTE}{second}{ENTRY}");
+    let lab = Lab::new();
+    let library = lab.compile(&twice, &[]);
+    // Not even signed: the manifest has room for one.
+    let error = lab.try_sign(&library).unwrap_err();
+    assert!(
+        error.to_string().contains("more than one GUILD note"),
+        "{error}"
+    );
+}
+
+#[test]
+fn row_69_the_note_names_the_signed_package() {
+    let named = |id, version| {
+        refusal(
+            &format!("#include <guild/note.h>\nGUILD_NOTE({id}, {version});{ENTRY}"),
+            &[],
+        )
+    };
+    let mismatch = |field, manifest: &str, note: &str| Refusal::NoteMismatch {
+        field,
+        manifest: manifest.to_owned(),
+        note: note.to_owned(),
+    };
+    assert_eq!(
+        named("\"org.guild.y\"", "\"1.0.0\""),
+        mismatch("id", "org.guild.x", "org.guild.y")
+    );
+    assert_eq!(
+        named("\"org.guild.x\"", "\"1.0.1\""),
+        mismatch("version", "1.0.0", "1.0.1")
+    );
+    let other = "0".repeat(64);
+    let refusal = misdescribed("/abi/table_hash", json!(other));
+    assert!(
+        matches!(&refusal, Refusal::NoteMismatch { field: "abi", manifest, .. } if *manifest == other),
+        "{refusal:?}"
+    );
+}
+
+/// `sign` takes the ABI of the note, not of the guild that signs.
+#[test]
+fn row_69_the_manifest_gets_the_abi_of_the_note() {
+    let lab = Lab::new();
+    let tree = lab.manifest(&lab.good());
+    let header = include_str!("../../../../include/guild/note.h");
+    let hash = tree["abi"]["table_hash"].as_str().unwrap();
+    assert!(header.contains(&format!("\"{hash}\"")), "{hash}");
+}
+
+#[test]
+fn row_69_a_note_of_another_form() {
+    let malformed = |refusal: &Refusal| matches!(refusal, Refusal::NoteMalformed { .. });
+    for change in [
+        |note: &mut [u8]| note[8] = 2,     // type
+        |note: &mut [u8]| note[20] = b'I', // Id=
+        |note: &mut [u8]| note[34] = b' ', // no line break after the id
+        |note: &mut [u8]| note[23] = 0xff, // not UTF-8
+        |note: &mut [u8]| note[54] = b'g', // no hex
+        |note: &mut [u8]| note[4] -= 1,    // without the last zero
+    ] {
+        let refusal =
+            changed(|library| change(library.after(b"\x06\0\0\0c\0\0\0\x01\0\0\0GUILD", 0)));
+        assert!(malformed(&refusal), "{refusal:?}");
+    }
+    let digest = misdescribed("/artifacts/0/elf/note_hash", json!("0".repeat(64)));
+    assert!(
+        matches!(
+            digest,
+            Refusal::Facts {
+                field: "note_hash",
+                ..
+            }
+        ),
+        "{digest:?}"
+    );
+}
+
+#[test]
+fn row_70_code_that_runs_before_any_check() {
+    const RESOLVER: &str =
+        "static int one(void) { return 1; }\nstatic int (*pick(void))(void) { return one; }\n";
+    let public = format!("{NOTE}{RESOLVER}int f(void) __attribute__((ifunc(\"pick\")));\n{ENTRY}");
+    let symbol = "f".to_owned();
+    assert_eq!(refusal(&public, &[]), Refusal::IndirectFunction { symbol });
+    let hidden = format!(
+        "{NOTE}{RESOLVER}__attribute__((visibility(\"hidden\"))) int f(void) __attribute__((ifunc(\"pick\")));\n\
+         int guild_plugin_entry_v1(void) {{ return f(); }}\n"
+    );
+    for arguments in [&[][..], &["-Wl,-z,now"]] {
+        let refusal = refusal(&hidden, arguments);
+        assert!(
+            matches!(refusal, Refusal::IndirectRelocation { .. }),
+            "{refusal:?}"
+        );
+    }
+}
+
+#[test]
+fn row_70_constructors_are_those_that_were_signed() {
+    for (field, value) in [("init_count", 1), ("init_count", 9), ("fini_count", 0)] {
+        let refusal = misdescribed(&format!("/artifacts/0/elf/{field}"), json!(value));
+        assert!(
+            matches!(&refusal, Refusal::Facts { field: found, signed, .. } if *found == field && *signed == value.to_string()),
+            "{refusal:?}"
+        );
+    }
+    // A constructor more in the library, under the manifest of the library without it.
+    let lab = Lab::new();
+    let tree = lab.manifest(&lab.good());
+    let more = format!("{NOTE}__attribute__((constructor)) static void early(void) {{}}\n{ENTRY}");
+    let library = lab.compile(&more, &[]);
+    let mut signed = lab.manifest(&library);
+    signed["artifacts"][0]["elf"]["init_count"] = tree["artifacts"][0]["elf"]["init_count"].clone();
+    let bundle = lab
+        .bench
+        .craft(signed.to_string().as_bytes(), &[(LIBRARY, &library)]);
+    assert!(matches!(
+        lab.refusal_of(&bundle),
+        Refusal::Facts {
+            field: "init_count",
+            ..
+        }
+    ));
+}
+
+#[test]
+fn row_70_relocations_only_store_addresses_in_own_data() {
+    let kind = changed(|library| library.relocation()[8] = 25);
+    assert!(
+        matches!(kind, Refusal::RelocationKind { kind: 25, .. }),
+        "{kind:?}"
+    );
+    let symbol = changed(|library| library.relocation()[14] = 1);
+    assert!(
+        matches!(
+            symbol,
+            Refusal::RelocationSymbol {
+                symbol: 0x1_0000..,
+                ..
+            }
+        ),
+        "{symbol:?}"
+    );
+    for target in [0_u64, 0x1000, 0x1000_0000, u64::MAX - 3] {
+        let refusal = changed(|library| {
+            library.relocation()[..8].copy_from_slice(&target.to_le_bytes());
+        });
+        assert!(
+            matches!(refusal, Refusal::RelocationTarget { address, .. } if address == target),
+            "{refusal:?}"
+        );
+    }
+    let table = changed(|library| {
+        let address = library.header(2)[16..24].to_vec();
+        library.relocation()[..8].copy_from_slice(&address);
+    });
+    assert!(
+        matches!(
+            table,
+            Refusal::RelocationTarget {
+                detail: "changes the dynamic table",
+                ..
+            }
+        ),
+        "{table:?}"
+    );
+    let indirect = changed(|library| library.relocation()[8] = 37);
+    assert!(
+        matches!(indirect, Refusal::IndirectRelocation { .. }),
+        "{indirect:?}"
+    );
+}
+
+#[test]
+fn row_71_what_a_library_needs() {
+    let foreign = linked(&["-Wl,--no-as-needed", "-l:libresolv.so.2"]);
+    let library = "libresolv.so.2".to_owned();
+    assert_eq!(foreign, Refusal::ForeignLibrary { library });
+    let other = misdescribed("/artifacts/0/elf/needed", json!(["libm.so.6"]));
+    assert!(
+        matches!(
+            other,
+            Refusal::Facts {
+                field: "needed",
+                ..
+            }
+        ),
+        "{other:?}"
+    );
+    let tags = [
+        ("DT_RPATH", &["-Wl,-rpath,/tmp,--disable-new-dtags"][..]),
+        ("DT_RUNPATH", &["-Wl,-rpath,$ORIGIN,--enable-new-dtags"]),
+        ("DT_AUDIT", &["-Wl,--audit=/tmp/a.so"]),
+        ("DT_DEPAUDIT", &["-Wl,--depaudit=/tmp/a.so"]),
+        ("DT_FILTER", &["-Wl,-F,libm.so.6"]),
+        ("DT_AUXILIARY", &["-Wl,-f,libm.so.6"]),
+    ];
+    for (expected, arguments) in tags {
+        let refusal = linked(arguments);
+        assert!(
+            matches!(refusal, Refusal::ForbiddenTag { tag, .. } if tag == expected),
+            "{expected}: {refusal:?}"
+        );
+    }
+}
+
+#[test]
+fn row_71_versions_that_no_older_system_has() {
+    let lab = Lab::new();
+    let source = format!(
+        "{NOTE}extern int newer(void);\nint guild_plugin_entry_v1(void) {{ return newer(); }}\n"
+    );
+    let with = |version: &str| {
+        let libc = lab.library_of_versions("libc.so.6", version, "int newer(void) { return 1; }");
+        lab.compile(&source, &["-nostdlib", libc.to_str().unwrap()])
+    };
+    lab.verify(&with("GLIBC_2.36")).unwrap();
+    for version in ["GLIBC_2.37", "GLIBC_2.136", "GLIBC_PRIVATE"] {
+        let refusal = lab.refusal(&with(version));
+        assert!(
+            matches!(&refusal, Refusal::LibraryVersion { library, version: found, .. } if library == "libc.so.6" && found == version),
+            "{refusal:?}"
+        );
+    }
+}
+
+#[test]
+fn row_74_section_headers_are_ignored() {
+    let lab = Lab::new();
+    let good = lab.good();
+    let mut stripped = good.clone();
+    stripped[0x28..0x30].fill(0); // e_shoff
+    stripped[0x3c..0x40].fill(0); // e_shnum, e_shstrndx
+    lab.verify(&stripped).unwrap();
+    let mut forged = good.clone();
+    forged[0x28..0x30].fill(0xff);
+    forged[0x3c..0x40].fill(0xff);
+    lab.verify(&forged).unwrap();
+    // Headers that are there and say something else: every one of them overwritten.
+    let mut lying = good.clone();
+    let start = u64::from_le_bytes(good[0x28..0x30].try_into().unwrap()) as usize;
+    lying[start..].fill(0x41);
+    lab.verify(&lying).unwrap();
+    let mut junk = good;
+    junk.extend([0xcc; 5000]);
+    lab.verify(&junk).unwrap();
+}
+
+#[test]
+fn row_74_a_library_that_is_cut_off_is_refused() {
+    let lab = Lab::new();
+    let good = lab.good();
+    let manifest: Manifest = serde_json::from_value(lab.manifest(&good)).unwrap();
+    let plugin = manifest
+        .artifacts
+        .iter()
+        .find(|artifact| artifact.role == Role::Plugin);
+    let plugin = plugin.unwrap();
+    let loaded = Bytes(good.clone()).loaded_end();
+    for end in (0..loaded).step_by(64).chain([loaded - 1]) {
+        let error = check_library(&manifest, plugin, &good[..end]).unwrap_err();
+        assert_eq!(error.code(), Code::PreflightRefused, "{end}: {error}");
+    }
+    check_library(&manifest, plugin, &good[..loaded]).unwrap();
+}
+
+/// Any answer will do, but for a panic or a hang.
+#[test]
+fn row_74_no_byte_makes_the_reader_panic() {
+    let lab = Lab::new();
+    let good = lab.good();
+    let manifest: Manifest = serde_json::from_value(lab.manifest(&good)).unwrap();
+    let plugin = manifest
+        .artifacts
+        .iter()
+        .find(|artifact| artifact.role == Role::Plugin);
+    let plugin = plugin.unwrap();
+    let mut library = good.clone();
+    let mut accepted = 0_usize;
+    for at in 0..Bytes(good.clone()).loaded_end() {
+        for value in [0, 0x7f, 0xff, good[at] ^ 1] {
+            library[at] = value;
+            accepted += usize::from(check_library(&manifest, plugin, &library).is_ok());
+        }
+        library[at] = good[at];
+    }
+    assert!(accepted > 0);
+}
+
+#[test]
+fn row_74_segments_that_two_readers_see_differently() {
+    let segment = |change: fn(&mut Bytes)| match changed(change) {
+        Refusal::Segment { rule, .. } => rule,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(segment(|l| l.load(1)[8 + 4] = 1), SegmentRule::OutsideFile);
+    assert_eq!(
+        segment(|l| l.load(1)[8..16].fill(0xff)),
+        SegmentRule::OutsideFile
+    );
+    assert_eq!(
+        segment(|l| l.load(1)[40..48].fill(0)),
+        SegmentRule::LargerThanMemory
+    );
+    assert_eq!(
+        segment(|l| l.load(1)[40..48].fill(0xff)),
+        SegmentRule::LargerThanMemory
+    );
+    assert_eq!(segment(|l| l.load(1)[16] ^= 8), SegmentRule::Misaligned);
+    assert_eq!(
+        segment(|l| l.load(1)[16..24].fill(0)),
+        SegmentRule::NotAscending
+    );
+    assert_eq!(
+        segment(|l| l.load(0)[40 + 2] = 1),
+        SegmentRule::OverlapsInMemory
+    );
+    assert_eq!(
+        segment(|l| l.load(1)[8..16].fill(0)),
+        SegmentRule::OverlapsInFile
+    );
+    // The dynamic table by its offset and by its address are two tables.
+    let dynamic = changed(|l| l.header(2)[8] ^= 16);
+    assert!(
+        matches!(
+            dynamic,
+            Refusal::Table {
+                table: "dynamic table",
+                ..
+            }
+        ),
+        "{dynamic:?}"
+    );
+    assert_eq!(
+        segment(|l| l.header(0x6474_e551)[..4].copy_from_slice(&[2, 0, 0, 0])),
+        SegmentRule::Twice
+    );
+    assert_eq!(
+        segment(|l| l.header(0x6474_e552)[40 + 4] = 1),
+        SegmentRule::NotLoaded
+    );
+    let many = changed(|l| l.0[56..58].copy_from_slice(&17_u16.to_le_bytes()));
+    assert_eq!(many, Refusal::ProgramHeaders { found: 17, max: 16 });
+    // A number that says: look into the section headers.
+    let elsewhere = changed(|l| l.0[56..58].fill(0xff));
+    assert_eq!(
+        elsewhere,
+        Refusal::ProgramHeaders {
+            found: 0xffff,
+            max: 16
+        }
+    );
+}
+
+#[test]
+fn row_74_a_dynamic_table_that_two_readers_see_differently() {
+    let endless = changed(|library| {
+        for entry in library.dynamic() {
+            if entry[..8] == [0; 8] {
+                entry[..8].copy_from_slice(&0x15_u64.to_le_bytes()); // DT_DEBUG
+            }
+        }
+    });
+    assert!(
+        matches!(endless, Refusal::DynamicUnterminated { .. }),
+        "{endless:?}"
+    );
+    let twice =
+        changed(|library| library.entry(0x6fff_fff9)[..8].copy_from_slice(&5_u64.to_le_bytes()));
+    assert_eq!(twice, Refusal::TagTwice { tag: 5 });
+    let table = |refusal: Refusal| match refusal {
+        Refusal::Table { table, .. } => table,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(table(changed(|l| l.entry(11)[8] = 25)), "symbol table"); // DT_SYMENT
+    assert_eq!(table(changed(|l| l.entry(6)[12] = 1)), "symbol table"); // DT_SYMTAB
+    assert_eq!(
+        table(changed(|l| l.entry(0x6fff_fef5)[12] = 1)),
+        "symbol hash table"
+    );
+    assert_eq!(table(changed(|l| l.entry(9)[8] = 16)), "relocation table"); // DT_RELAENT
+    assert_eq!(table(changed(|l| l.entry(8)[8] += 1)), "relocation table"); // DT_RELASZ
+    assert_eq!(table(changed(|l| l.entry(7)[12] = 1)), "relocation table"); // DT_RELA
+    assert_eq!(
+        table(changed(|l| l.entry(0x6fff_ffff)[8] += 1)),
+        "table of needed versions"
+    );
+    // A table in memory that a relocation may write to.
+    let writable = changed(|library| {
+        let data = library.header(2)[16..24].to_vec();
+        library.entry(6)[8..].copy_from_slice(&data);
+    });
+    assert!(
+        matches!(
+            writable,
+            Refusal::Table {
+                detail: "can be written while the library is loaded",
+                ..
+            }
+        ),
+        "{writable:?}"
+    );
+}
+
+#[test]
+fn row_74_a_file_of_another_kind() {
+    let lab = Lab::new();
+    let good = Bytes(lab.good());
+    assert_eq!(
+        changed(|library| library.0[16] = 2),
+        Refusal::NotShared { found: 2 }
+    );
+    let machine = changed(|library| {
+        library.0[18] = if cfg!(target_arch = "x86_64") {
+            183
+        } else {
+            62
+        }
+    });
+    assert!(
+        matches!(&machine, Refusal::Machine { arch, .. } if arch == std::env::consts::ARCH),
+        "{machine:?}"
+    );
+    for (at, value) in [(0, 0), (4, 1), (5, 2), (54, 32)] {
+        let mut library = good.0.clone();
+        library[at] = value;
+        let refusal = lab.refusal_unsigned(&library);
+        assert!(
+            matches!(refusal, Refusal::NotElf { .. }),
+            "{at}: {refusal:?}"
+        );
+    }
+    let interpreter = format!(
+        "{NOTE}__attribute__((section(\".interp\"), used)) static const char path[] = \"/lib64/ld.so\";\n{ENTRY}"
+    );
+    assert_eq!(refusal(&interpreter, &[]), Refusal::Interpreter);
+}
+
+#[test]
+fn row_76_memory_that_is_code_and_data() {
+    let stack = linked(&["-Wl,-z,execstack"]);
+    assert_eq!(stack, Refusal::ExecutableStack { flags: 7 });
+    let absent = changed(|library| library.header(0x6474_e551)[0] = 0x50);
+    let kind = "PT_GNU_STACK";
+    assert_eq!(absent, Refusal::NoSegment { kind });
+    let rule = SegmentRule::WriteExecute;
+    let writable = changed(|library| library.load(1)[4] |= 2);
+    assert!(matches!(writable, Refusal::Segment { rule: found, .. } if found == rule));
+    let merged = linked(&["-nostdlib", "-Wl,-N"]);
+    assert!(
+        matches!(merged, Refusal::Segment { rule: found, .. } if found == rule),
+        "{merged:?}"
+    );
+}
+
+#[test]
+fn row_76_flags_that_change_the_process() {
+    let text = format!("{NOTE}__asm__(\".text\\n.quad guild_plugin_entry_v1\\n\");\n{ENTRY}");
+    let text = refusal(&text, &["-Wl,-z,notext", "-nostdlib"]);
+    assert!(
+        matches!(
+            text,
+            Refusal::ForbiddenTag {
+                tag: "DT_TEXTREL",
+                ..
+            }
+        ),
+        "{text:?}"
+    );
+    for (option, bit) in [
+        ("interpose", 0x400),
+        ("initfirst", 0x20),
+        ("nodelete", 8),
+        ("global", 2),
+        ("nodlopen", 0x40),
+    ] {
+        let refusal = linked(&[&format!("-Wl,-z,{option}")]);
+        assert!(
+            matches!(refusal, Refusal::ForbiddenFlags { flags, .. } if flags == bit),
+            "{option}: {refusal:?}"
+        );
+    }
+    // The flag that means the same as the tag.
+    let lab = Lab::new();
+    let mut library = Bytes(lab.compile(&format!("{NOTE}{ENTRY}"), &["-Wl,-z,now"]));
+    library.entry(30)[8] |= 4; // DT_FLAGS
+    let flag = lab.refusal(&library.0);
+    assert!(
+        matches!(
+            flag,
+            Refusal::ForbiddenTag {
+                tag: "DF_TEXTREL",
+                ..
+            }
+        ),
+        "{flag:?}"
+    );
+}
+
+#[test]
+fn row_76_others_see_the_entry_alone() {
+    for more in [
+        "int second(void) { return 2; }\n",
+        "int second = 2;\n",
+        "__attribute__((weak)) int second(void) { return 2; }\n",
+        "__attribute__((visibility(\"protected\"))) int second(void) { return 2; }\n",
+        "__thread int second = 2;\n",
+    ] {
+        let symbol = "second".to_owned();
+        assert_eq!(
+            refusal(&format!("{NOTE}{more}{ENTRY}"), &[]),
+            Refusal::ExtraExport { symbol }
+        );
+    }
+}
+
+/// A refusal names package, library, rule and remedy, and leaves the store alone.
+#[test]
+fn a_refusal_says_what_to_do() {
+    let lab = Lab::new();
+    let library = lab.compile(&format!("{NOTE}{ENTRY}"), &["-Wl,-z,execstack"]);
+    let bundle = lab.sign(&library);
+    lab.bench
+        .install_refuses(&bundle, &options(), Code::PreflightRefused);
+    let error = lab.bench.install(&bundle).unwrap_err();
+    assert_eq!(error.code().exit_code(), 22);
+    assert!(matches!(error, Error::Preflight { .. }));
+    let text = error.to_string();
+    for words in [
+        "p.so of org.guild.x 1.0.0",
+        "executable stack",
+        "-z noexecstack",
+    ] {
+        assert!(text.contains(words), "no {words} in: {text}");
+    }
+}

@@ -1,0 +1,226 @@
+//! Rows of the threat table that only the whole program can show: 37, 38, 75 and 80.
+
+use guild_cli::args::definition;
+use guild_cli::config::Definition;
+use guild_end_to_end::{CPU, QWEN, SMALL_BF16, Site, file};
+use guild_hostile::writer;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const RUN: [&str; 5] = ["--prompt-ids", "1,2", "-n", "2", "--external-only"];
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn words(output: &Output) -> String {
+    let parts = [&output.stdout, &output.stderr];
+    parts
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .concat()
+}
+
+/// Path and content of all files of the store.
+fn store(site: &Site) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![site.guild.data_dir().join("kernels")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => drop(files.insert(path.clone(), std::fs::read(&path).unwrap())),
+            }
+        }
+    }
+    files
+}
+
+/// A bundle with one byte of its library changed.
+fn changed_bundle(site: &Site) -> String {
+    let good = site.bundle(QWEN);
+    let mut bytes = std::fs::read(&good).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    let path = site.path("changed.gkernel");
+    std::fs::write(&path, bytes).unwrap();
+    text(&path)
+}
+
+/// In a network namespace of its own a process has no network at all, not even loopback.
+#[test]
+fn row_37_nothing_asks_a_server() {
+    let alone = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new("unshare");
+        command
+            .args(["--net", "--map-root-user", program])
+            .args(arguments);
+        command.output()
+    };
+    if !alone("true", &[]).is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: this machine gives no network namespace");
+        return;
+    }
+    let site = Site::new();
+    let (cpu, qwen) = (site.bundle(CPU), site.bundle(QWEN));
+    let (data, model) = (text(site.guild.data_dir()), file(SMALL_BF16));
+    let guild = text(site.guild.binary());
+    for line in [
+        &["kernel", "verify", &cpu][..],
+        &["kernel", "install", &cpu],
+        &["kernel", "install", &qwen],
+        &["kernel", "disable", QWEN.0],
+        &["kernel", "rollback"],
+        &["kernel", "outdated", &data],
+        &["kernel", "fsck"],
+        &[&["run", &model], &RUN[..]].concat(),
+    ] {
+        let arguments = [&["--data-dir", data.as_str()], line].concat();
+        let output = alone(&guild, &arguments).unwrap();
+        assert!(output.status.success(), "{line:?}: {}", words(&output));
+    }
+}
+
+#[test]
+fn row_38_no_variable_switches_a_check_off() {
+    let site = Site::new();
+    let bundle = changed_bundle(&site);
+    let before = store(&site);
+    let install = |name: &str, value: &str| {
+        let mut command = site.guild.command(&["kernel", "install", &bundle]);
+        command.env(name, value).output().unwrap()
+    };
+    let plain = site.guild.command(&["kernel", "install", &bundle]).output();
+    let refusal = plain.unwrap().status.code();
+    assert_eq!(refusal, Some(16), "DIGEST_MISMATCH");
+    let settings = Definition::of(&definition());
+    let known = settings
+        .options
+        .iter()
+        .map(|option| option.variable.clone());
+    // Names that other systems have for it, and some that sound as if.
+    let others = [
+        "GUILD_INSECURE",
+        "GUILD_SKIP_VERIFY",
+        "GUILD_NO_VERIFY",
+        "GUILD_ALLOW_UNSIGNED",
+        "GUILD_TRUST_ALL",
+        "GUILD_DEV",
+        "GUILD_DEBUG",
+        "GUILD_UNSAFE",
+        "LOCAL_KERNELS",
+        "GGML_BACKEND_PATH",
+        "UV_INSECURE_NO_ZIP_VALIDATION",
+    ];
+    let mut tried = 0;
+    for name in known.chain(others.map(str::to_owned)) {
+        // Another place of the store is a setting, not a check.
+        if name == "GUILD_DATA_DIR" {
+            continue;
+        }
+        let output = install(&name, "1");
+        let code = output.status.code();
+        // A value that the option doesn't take is a mistake of usage.
+        assert!(
+            code == refusal || code == Some(2),
+            "{name}: {code:?}: {}",
+            words(&output)
+        );
+        tried += 1;
+    }
+    assert!(tried > 100, "{tried} variables");
+    assert!(store(&site) == before, "the store changed");
+    // What a person agrees to is said each time, on the command line.
+    for option in [
+        "allow-downgrade",
+        "accept-new-publisher",
+        "i-understand",
+        "no-passphrase",
+    ] {
+        let is_setting = settings
+            .options
+            .iter()
+            .any(|setting| setting.name == option);
+        assert!(!is_setting, "--{option} can be set in a variable or a file");
+    }
+}
+
+/// A library whose code leaves a mark when it is loaded.
+fn decoy(path: &Path, mark: &Path) {
+    let source = path.with_extension("c");
+    let code = format!(
+        "#include <stdio.h>\n\
+         __attribute__((constructor)) static void run(void) {{ fclose(fopen(\"{}\", \"w\")); }}\n",
+        mark.display()
+    );
+    std::fs::write(&source, code).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler
+        .args(["-shared", "-fPIC", "-o"])
+        .arg(path)
+        .arg(&source);
+    assert!(compiler.status().unwrap().success());
+}
+
+#[test]
+fn row_75_a_library_in_the_current_folder_is_not_loaded() {
+    let site = Site::with(&[CPU, QWEN]);
+    let (folder, mark) = (site.path("here"), site.path("mark"));
+    std::fs::create_dir(&folder).unwrap();
+    for name in [
+        "libguild_cpu.so",
+        "libguild_qwen.so",
+        "libggml-cpu.so",
+        "libc.so.6",
+        "libm.so.6",
+    ] {
+        decoy(&folder.join(name), &mark);
+    }
+    let model = file(SMALL_BF16);
+    let mut command = site.guild.command(&[&["run", &model], &RUN[..]].concat());
+    let output = command.current_dir(&folder).output().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    assert!(!mark.exists(), "a library of the current folder was loaded");
+    // The decoys do leave a mark where they are loaded.
+    let mut command = Command::new("true");
+    command.env("LD_PRELOAD", folder.join("libguild_cpu.so"));
+    assert!(command.status().unwrap().success() && mark.exists());
+}
+
+/// A model names what it needs; it brings nothing, and leads nowhere.
+#[test]
+fn row_80_a_model_brings_no_code() {
+    let site = Site::with(&[CPU, QWEN]);
+    let (library, mark) = (site.path("evil.so"), site.path("mark"));
+    decoy(&library, &mark);
+    let path = text(&library);
+    for architecture in [
+        path.as_str(),
+        "../evil.so",
+        "org.guild.runners.qwen",
+        "/proc/self/exe",
+    ] {
+        let mut model = guild_hostile::tiny::qwen35moe();
+        model.set("general.architecture", writer::text(architecture));
+        for key in ["general.plugin", "general.library", "guild.runner.path"] {
+            model.set(key, writer::text(&path));
+        }
+        let bytes = model.bytes();
+        let file = site.path("model.gguf");
+        std::fs::write(&file, bytes).unwrap();
+        let file = text(&file);
+        let mut command = site.guild.command(&[&["run", &file], &RUN[..]].concat());
+        let output = command.output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(20),
+            "{architecture}: {}",
+            words(&output)
+        );
+        assert!(
+            !mark.exists(),
+            "{architecture}: the model's library was loaded"
+        );
+    }
+}
