@@ -308,11 +308,17 @@ fn replay(start: &Disk, effects: &[Effect]) -> Vec<Disk> {
 /// The moment, and what of it isn't there.
 fn place(effects: &[Effect], at: usize, points: &[Point], choice: &[usize]) -> String {
     let last = at.checked_sub(1).and_then(|last| effects.get(last));
-    let mut text = format!("after change {at} of {} ({last:?})", effects.len());
+    let mut text = match last {
+        Some(effect) => format!("after change {at} of {} ({effect})", effects.len()),
+        None => "before the first change".to_owned(),
+    };
     for (point, option) in points.iter().zip(choice).filter(|(_, option)| **option > 0) {
-        text += &match point {
-            Point::Name((_, name), _) => format!(", name {name} option {option}"),
-            Point::File(file, _) => format!(", file {file} option {option}"),
+        let is_lost = option + 1 == point.options();
+        text += &match (point, is_lost) {
+            (Point::Name((_, name), _), true) => format!(", the change of {name} lost"),
+            (Point::Name((_, name), _), false) => format!(", one change of {name} lost"),
+            (Point::File(..), true) => ", a file's bytes lost".to_owned(),
+            (Point::File(..), false) => format!(", a file's bytes damaged ({option})"),
         };
     }
     text

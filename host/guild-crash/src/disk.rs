@@ -3,6 +3,7 @@
 //! not what they lead to. A rename replaces a name at once, but leaves the old name and the new one as two changes.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 
@@ -333,4 +334,19 @@ pub(crate) fn key(tree: &BTreeMap<String, Entry>) -> Digest {
         };
     }
     Digest::of(text.as_bytes())
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::CreateFile((_, name)) => write!(f, "create {name}"),
+            Self::CreateDirectory((_, name)) => write!(f, "create directory {name}"),
+            Self::Write(_, bytes) => write!(f, "write {} bytes", bytes.len()),
+            Self::SetMode(_, mode) => write!(f, "set mode {mode:04o}"),
+            Self::SyncFile(_) => f.write_str("sync a file"),
+            Self::SyncDirectory(_) => f.write_str("sync a directory"),
+            Self::Remove((_, name)) => write!(f, "remove {name}"),
+            Self::Rename((_, from), (_, to)) => write!(f, "rename {from} to {to}"),
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! A shared library that does nothing, as small as one can be: a package needs one to be installed.
 
+use guild_package::Digest;
+
 /// Where the parts lie.
 const DYNAMIC: u64 = 0x200;
 const STRINGS: u64 = 0x300;
@@ -11,10 +13,12 @@ const NOTE: u64 = 0x400;
 const TEXTS: &[u8] = b"\0libcrash.so.1\0libc.so.6\0guild_plugin_entry_v1\0";
 const ENTRY: &[u8] = b"guild_plugin_entry_v1\0";
 
-/// An ELF file from the specification: a dynamic table, the entry as its one symbol, and a note with `note` in it, so
-/// that two libraries differ.
-pub(crate) fn library(note: &str) -> Vec<u8> {
-    let mut bytes = header(note);
+/// An ELF file from the specification: a dynamic table, the entry as its one symbol, and a note that says which package
+/// it belongs to.
+pub(crate) fn library(id: &str, version: &str) -> Vec<u8> {
+    let abi = Digest::of(b"abi");
+    let note = format!("id={id}\nversion={version}\nabi={abi}\n\0");
+    let mut bytes = header(&note);
     bytes.resize(DYNAMIC as usize, 0);
     let table: [(u64, u64); 9] = [
         (1, 15),                  // needs libc.so.6
@@ -42,7 +46,7 @@ pub(crate) fn library(note: &str) -> Vec<u8> {
     bytes
 }
 
-/// The file header and three segments: all of it to run, the dynamic table, the note.
+/// The file header and four segments: all of it to run, the dynamic table, the note, and a stack that isn't run.
 fn header(note: &str) -> Vec<u8> {
     let machine = if cfg!(target_arch = "aarch64") {
         183_u16
@@ -57,7 +61,7 @@ fn header(note: &str) -> Vec<u8> {
         bytes.extend(field.to_le_bytes());
     }
     bytes.extend(0_u32.to_le_bytes());
-    for field in [64_u16, 56, 3, 64, 0, 0] {
+    for field in [64_u16, 56, 4, 64, 0, 0] {
         bytes.extend(field.to_le_bytes());
     }
     let note_bytes = 12 + 8 + note.len() as u64;
@@ -65,6 +69,7 @@ fn header(note: &str) -> Vec<u8> {
         (1_u32, 5_u32, 0, NOTE + note_bytes),
         (2, 6, DYNAMIC, 9 * 16),
         (4, 4, NOTE, note_bytes),
+        (0x6474_e551, 6, 0, 0),
     ];
     for (kind, flags, offset, size) in segments {
         bytes.extend(kind.to_le_bytes());

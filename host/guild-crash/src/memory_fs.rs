@@ -15,12 +15,12 @@ use rustix::fs::{MemfdFlags, Mode};
 
 use crate::disk::{Disk, Effect, NodeId};
 
-/// A call that makes something durable: of what, and the how manieth call for the same, from 0.
+/// A call that makes something durable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SyncCall {
-    /// Such as `directory gen` or `file staging/*/1`.
+    /// What, such as `directory gen` or `file staging/*/1`.
     pub of: String,
-    /// Earlier calls for the same.
+    /// How many calls of the same run were for the same before.
     pub earlier: usize,
 }
 

@@ -103,7 +103,7 @@ impl Workshop {
             fs::create_dir_all(&path).map_err(CrashError::io(&path))?;
         }
         write("package.toml", package_toml(version).as_bytes())?;
-        write("lib/libcrash.so", &library(version))?;
+        write("lib/libcrash.so", &library(PACKAGE, version))?;
         write("doc/same.txt", b"the same in every version\n")?;
         write("doc/own.txt", format!("{version}\n").as_bytes())?;
         let options = SignOptions {
