@@ -1,12 +1,11 @@
 //! Keys and packages to try commands with. Both are the same in every run, so that a finding can be repeated; the keys
 //! are no secret and are marked as test identities.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use guild_package::key::{Algorithm, SecretSeed};
+use guild_package::key::Algorithm;
+use guild_package::seed::SecretSeed;
 use guild_package::trust::{Grant, Scope};
 use guild_package::{InstallOptions, KeyRecord, SignOptions, VerifyOptions, sign_package};
 
@@ -37,7 +36,6 @@ impl Workshop {
     /// As signing.
     pub fn new(folder: &Path) -> Result<Self> {
         let workshop = Self::at(folder)?;
-        write_seed(&workshop.seed_file(), SEED)?;
         for (record, name) in [
             (&workshop.publisher, "publisher"),
             (&workshop.other, "other"),
@@ -88,10 +86,6 @@ impl Workshop {
         self.folder.join(format!("{name}.json"))
     }
 
-    fn seed_file(&self) -> PathBuf {
-        self.folder.join("publisher.seed")
-    }
-
     fn package(&self, version: &str) -> Result<()> {
         let staged = self.folder.join(version);
         let write = |name: &str, bytes: &[u8]| {
@@ -112,7 +106,8 @@ impl Workshop {
         };
         let key = self.publisher.id.to_string();
         let bundle = self.bundle(version);
-        sign_package(&staged, &key, &self.seed_file(), &bundle, &options)?;
+        let seed = SecretSeed::from_bytes(SEED);
+        sign_package(&staged, &key, &seed, &bundle, &options)?;
         Ok(())
     }
 }
@@ -129,17 +124,6 @@ fn record(name: &str, seed: [u8; 32]) -> Result<KeyRecord> {
         operator: name.parse()?,
         test_identity: true,
     })
-}
-
-fn write_seed(path: &Path, seed: [u8; 32]) -> Result<()> {
-    let hex: String = seed.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map_err(CrashError::io(path))?;
-    writeln!(file, "guild-seed-1 plain ed25519 {hex}").map_err(CrashError::io(path))
 }
 
 /// A fixed time, nothing expected, nothing allowed.

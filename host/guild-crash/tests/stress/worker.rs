@@ -25,6 +25,7 @@ fn works() {
     let options = StoreOptions {
         create: false,
         lock_wait_ms: 120_000,
+        ..StoreOptions::default()
     };
     let store = Store::open(&folder.join("kernels"), options).unwrap();
     for index in from..to {
