@@ -155,7 +155,7 @@ fn at_every_boundary(
 }
 
 #[test]
-fn rows_60_to_67_every_command_ended_at_every_boundary() {
+fn rows_60_61_63_64_67_every_command_ended_at_every_boundary() {
     let folder = tempfile::tempdir().unwrap();
     let workshop = Workshop::new(folder.path()).unwrap();
     let child = child();

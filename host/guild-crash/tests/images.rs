@@ -5,7 +5,7 @@ use guild_crash::{
 };
 
 #[test]
-fn every_image_of_every_operation_is_whole() {
+fn rows_61_62_every_image_of_every_operation_is_whole() {
     let folder = tempfile::tempdir().unwrap();
     let workshop = Workshop::new(folder.path()).unwrap();
     let mut violations = Vec::new();
