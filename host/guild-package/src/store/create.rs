@@ -22,19 +22,20 @@ pub(super) const FORMAT: &str = "guild-store 1\n";
 const FILLED: [&str; 4] = ["gen", "trust", "objects", "meta"];
 
 /// Makes the folder of a store and those above it, with durable names: a store that is lost as a whole is lost too.
-/// Whoever finds the folder has to keep its mode.
+/// A folder that is there keeps its mode.
 ///
 /// # Errors
 /// [`Error::Io`].
 pub(super) fn make_root(path: &Path, shared: bool) -> Result<()> {
+    let is_new = !path.is_dir();
     let mode = if shared { 0o755 } else { 0o700 };
-    let exists = path.is_dir();
     DirBuilder::new()
         .recursive(true)
         .mode(mode)
         .create(path)
         .map_err(Error::io("create", path))?;
-    if shared && !exists {
+    if is_new {
+        // The process may mask some of the bits.
         let permissions = Permissions::from_mode(mode);
         std::fs::set_permissions(path, permissions).map_err(Error::io("set the mode of", path))?;
     }

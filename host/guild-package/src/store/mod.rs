@@ -130,15 +130,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Removes what an interrupted command left, as every command that changes the store does first, and changes
-    /// nothing else.
-    ///
-    /// # Errors
-    /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] or [`Error::Io`].
-    pub fn recover(&self) -> Result<()> {
-        Transaction::begin(&self.root, self.options.lock_wait_ms).map(drop)
-    }
-
     /// This store above another one, which is only read: a package that has no version enabled here is taken
     /// from there, under the trust that is in force there. One below that one is left out.
     #[must_use]
@@ -154,6 +145,15 @@ impl Store {
     #[must_use]
     pub fn below(&self) -> Option<&Self> {
         self.below.as_deref()
+    }
+
+    /// Removes what an interrupted command left, as every command that changes the store does first, and changes
+    /// nothing else.
+    ///
+    /// # Errors
+    /// [`Error::StoreLocked`], [`Error::StoreCorrupt`] or [`Error::Io`].
+    pub fn recover(&self) -> Result<()> {
+        Transaction::begin(&self.root, self.options.lock_wait_ms).map(drop)
     }
 
     /// The generation in force.
