@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What holds after every crash (`docs/package-format.md`, section 14).
+/// What holds after every crash (`docs/package-format.md`, section 15).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// `HEAD` parses, and its generation has the digest by which it is named.

@@ -1,6 +1,6 @@
 //! Whether a crash leaves the package store whole. A recording file system in memory notes what each call of a
 //! command changes and what is durable; from that every state is made that a power loss may leave behind, and each is
-//! opened, recovered and held to the invariants of `docs/package-format.md`, section 14.
+//! opened, recovered and held to the invariants of `docs/package-format.md`, section 15.
 #![forbid(unsafe_code)]
 
 mod check;

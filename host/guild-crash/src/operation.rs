@@ -192,7 +192,7 @@ pub(crate) fn open(fs: Arc<dyn StoreFs>, create: bool) -> guild_package::Result<
     let options = StoreOptions {
         create,
         lock_wait_ms: 0,
-        shared: false,
+        ..StoreOptions::default()
     };
     Store::with_fs(fs, Path::new("memory"), options)
 }

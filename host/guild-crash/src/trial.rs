@@ -124,7 +124,7 @@ fn open(path: &Path) -> guild_package::Result<Store> {
     let options = StoreOptions {
         create: false,
         lock_wait_ms: 0,
-        shared: false,
+        ..StoreOptions::default()
     };
     Store::open(path, options)
 }

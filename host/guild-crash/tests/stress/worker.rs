@@ -25,7 +25,7 @@ fn works() {
     let options = StoreOptions {
         create: false,
         lock_wait_ms: 120_000,
-        shared: false,
+        ..StoreOptions::default()
     };
     let store = Store::open(&folder.join("kernels"), options).unwrap();
     for index in from..to {
