@@ -131,6 +131,38 @@ impl Lab {
     }
 }
 
+/// The refusal of this source, compiled with these arguments.
+pub fn refusal(source: &str, arguments: &[&str]) -> Refusal {
+    let lab = Lab::new();
+    let library = lab.compile(source, arguments);
+    lab.refusal(&library)
+}
+
+/// The refusal of a good plugin that is linked with these arguments.
+pub fn linked(arguments: &[&str]) -> Refusal {
+    refusal(&format!("{NOTE}{ENTRY}"), arguments)
+}
+
+/// The refusal of a good plugin whose file was changed.
+pub fn changed(change: impl FnOnce(&mut Bytes)) -> Refusal {
+    let lab = Lab::new();
+    let mut library = Bytes(lab.good());
+    change(&mut library);
+    lab.refusal(&library.0)
+}
+
+/// The refusal of a good plugin under a signed manifest that describes it wrongly.
+pub fn misdescribed(pointer: &str, value: Value) -> Refusal {
+    let lab = Lab::new();
+    let library = lab.good();
+    let mut tree = lab.manifest(&library);
+    *tree.pointer_mut(pointer).unwrap() = value;
+    let bundle = lab
+        .bench
+        .craft(tree.to_string().as_bytes(), &[(LIBRARY, &library)]);
+    lab.refusal_of(&bundle)
+}
+
 fn run(command: &mut Command) {
     let output = command.output().expect("the project needs a C compiler");
     let text = String::from_utf8_lossy(&output.stderr);
@@ -186,13 +218,29 @@ impl Bytes {
         found.unwrap_or_else(|| panic!("no tag {tag:#x}"))
     }
 
-    /// A relocation that names a symbol. Its table lies in the first segment, where addresses are offsets.
+    /// A relocation that names a symbol.
     pub fn relocation(&mut self) -> &mut [u8] {
-        let value = |entry: &[u8]| u64::from_le_bytes(entry[8..16].try_into().unwrap()) as usize;
-        let (start, bytes) = (value(self.entry(7)), value(self.entry(8)));
+        let (start, bytes) = (self.value(7), self.value(8));
         let mut all = self.0[start..start + bytes].chunks_exact_mut(24);
         all.find(|one| one[12..16] != [0; 4])
             .expect("no relocation names a symbol")
+    }
+
+    /// The packed relocations.
+    pub fn packed_relocations(&mut self) -> &mut [u8] {
+        let (start, bytes) = (self.value(36), self.value(35));
+        &mut self.0[start..start + bytes]
+    }
+
+    /// The bytes from the newer hash table on.
+    pub fn hash_table(&mut self) -> &mut [u8] {
+        let start = self.value(0x6fff_fef5);
+        &mut self.0[start..]
+    }
+
+    /// The value of a tag. Tables lie in the first segment, where addresses are offsets.
+    fn value(&mut self, tag: u64) -> usize {
+        u64::from_le_bytes(self.entry(tag)[8..16].try_into().unwrap()) as usize
     }
 
     /// The bytes from `pattern` on.

@@ -12,6 +12,7 @@ mod lease;
 mod library;
 mod manifest;
 mod preflight;
+mod preflight_readers;
 mod records;
 mod recovery;
 mod removal;
