@@ -180,7 +180,9 @@ fn sessions_don_t_notice_what_commands_do() {
             }
         }
         ended.store(true, Ordering::Relaxed);
-        sessions.map(|session| session.join().unwrap());
+        for session in sessions {
+            session.join().unwrap();
+        }
     });
     let started = starts.load(Ordering::Relaxed);
     assert!(started > ROUNDS, "{started} sessions");

@@ -2,6 +2,7 @@
 
 use guild_cli::args::definition;
 use guild_cli::config::Definition;
+use guild_demo::seed::ThrowAwayKey;
 use guild_end_to_end::{CPU, QWEN, SMALL_BF16, Site, file};
 use guild_hostile::writer;
 use std::collections::BTreeMap;
@@ -37,15 +38,17 @@ fn store(site: &Site) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// A bundle with one byte of its library changed.
-fn changed_bundle(site: &Site) -> String {
-    let good = site.bundle(QWEN);
-    let mut bytes = std::fs::read(&good).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    let path = site.path("changed.gkernel");
-    std::fs::write(&path, bytes).unwrap();
-    text(&path)
+/// A bundle that is whole, and signed by a key that nobody trusts.
+fn strangers_bundle(site: &Site) -> String {
+    let folder = site.path("stranger");
+    std::fs::create_dir(&folder).unwrap();
+    let stranger = ThrowAwayKey::new(&site.guild, &folder).unwrap();
+    let (staged, bundle) = (text(&site.stage(QWEN)), text(&folder.join("x.gkernel")));
+    let seed = text(&stranger.seed);
+    let key = ["--key-id", &stranger.id, "--seed-file", &seed];
+    let sign = ["kernel", "sign", &staged, "--bundle", &bundle];
+    site.guild.json(&[&sign[..], &key].concat()).unwrap();
+    bundle
 }
 
 /// In a network namespace of its own a process has no network at all, not even loopback.
@@ -85,7 +88,7 @@ fn row_37_nothing_asks_a_server() {
 #[test]
 fn row_38_no_variable_switches_a_check_off() {
     let site = Site::new();
-    let bundle = changed_bundle(&site);
+    let bundle = strangers_bundle(&site);
     let before = store(&site);
     let install = |name: &str, value: &str| {
         let mut command = site.guild.command(&["kernel", "install", &bundle]);
@@ -93,7 +96,7 @@ fn row_38_no_variable_switches_a_check_off() {
     };
     let plain = site.guild.command(&["kernel", "install", &bundle]).output();
     let refusal = plain.unwrap().status.code();
-    assert_eq!(refusal, Some(16), "DIGEST_MISMATCH");
+    assert_eq!(refusal, Some(12), "KEY_UNTRUSTED");
     let settings = Definition::of(&definition());
     let known = settings
         .options
@@ -214,7 +217,7 @@ fn row_80_a_model_brings_no_code() {
         let output = command.output().unwrap();
         assert_eq!(
             output.status.code(),
-            Some(20),
+            Some(4),
             "{architecture}: {}",
             words(&output)
         );
