@@ -28,9 +28,9 @@ pub use config::ConfigCommand;
 pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
-    DisableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, KeygenArgs, LogArgs,
-    OutdatedArgs, RollbackArgs, SignArgs, TrustAddArgs, TrustCommand, TrustRevokeArgs,
-    TrustShowArgs, VerifyArgs,
+    DisableArgs, EnableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, KeygenArgs,
+    LogArgs, OutdatedArgs, ProbeArgs, RollbackArgs, SignArgs, TrustAddArgs, TrustCommand,
+    TrustRevokeArgs, TrustShowArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;

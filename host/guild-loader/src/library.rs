@@ -65,6 +65,24 @@ fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
     Ok(MappedLibrary { entry, text })
 }
 
+/// Opens libraries of the C runtime and keeps them for life, so that a library which needs them makes the
+/// system loader look up no name later. The caller has checked the names.
+///
+/// # Errors
+/// `PREFLIGHT_REFUSED` where the system lacks one.
+pub(crate) fn open_system_libraries<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), Fault> {
+    for name in names {
+        // SAFETY: opening runs the library's constructors: those of the system's own C or C++ runtime,
+        // which this process trusts as it does the one that it was started with. Never closed.
+        let opened = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) };
+        let library = opened.map_err(|error| Fault::LibraryRefused {
+            reason: escape(&loader_words(&error)),
+        })?;
+        let _kept: &'static Library = Box::leak(Box::new(library));
+    }
+    Ok(())
+}
+
 /// Opens the library and keeps the handle for life.
 fn open(image: &SealedImage) -> Result<&'static Library, Fault> {
     // SAFETY: opening runs the library's constructors. The bytes are those that a trusted key signed

@@ -202,7 +202,7 @@ const SYSTEM_LIBRARIES: [&str; 6] = [
 ];
 
 /// Whatever else the library asks for would be mapped with it without being verified.
-fn check_needed(facts: Option<&ElfFacts>) -> Result<(), Fault> {
+pub(crate) fn check_needed(facts: Option<&ElfFacts>) -> Result<(), Fault> {
     let needed = facts.map_or(&[][..], |facts| &facts.needed);
     let foreign = needed
         .iter()

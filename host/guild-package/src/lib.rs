@@ -16,6 +16,7 @@ pub mod manifest;
 pub mod name;
 mod outside;
 pub mod preflight;
+pub mod probe;
 mod ptx;
 pub mod sign;
 pub mod store;

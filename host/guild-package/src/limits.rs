@@ -37,5 +37,7 @@ pub const VERSION_MAX_BYTES: usize = 64;
 pub const TEXT_MAX_BYTES: usize = 1 << 10;
 /// Most elements in any list of a manifest.
 pub const LIST_MAX: usize = 1024;
+/// Largest answer of a trial run, in bytes.
+pub const PROBE_ANSWER_MAX_BYTES: usize = 1 << 20;
 /// Piece in which files are copied and hashed, in bytes.
 pub const COPY_CHUNK_BYTES: usize = 256 << 10;

@@ -18,7 +18,7 @@ pub enum KernelCommand {
     /// Install a bundle and make it active.
     Install(InstallArgs),
     /// Make an installed version the one that is loaded.
-    Enable(InstalledArgs),
+    Enable(EnableArgs),
     /// Load no version of a package any more.
     Disable(DisableArgs),
     /// Go back to the version that was enabled before.
@@ -127,9 +127,31 @@ pub struct InstallArgs {
     /// Accept other publishers than those of the first install.
     #[arg(long)]
     pub accept_new_publisher: bool,
+    /// How its code is tried.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
 }
 
-/// `guild kernel enable` and `guild kernel remove`.
+/// How a package's code is tried before it becomes active.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ProbeArgs {
+    /// Refuse where this system can't shut the trial run in (Landlock and seccomp).
+    #[arg(long)]
+    pub require_sandbox: bool,
+}
+
+/// `guild kernel enable`.
+#[derive(Args, Debug)]
+pub struct EnableArgs {
+    /// Package, or one version of it: ID or ID@VERSION.
+    #[arg(value_name = "PACKAGE")]
+    pub package: String,
+    /// How its code is tried.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+}
+
+/// `guild kernel remove`.
 #[derive(Args, Debug)]
 pub struct InstalledArgs {
     /// Package, or one version of it: ID or ID@VERSION.
@@ -161,8 +183,11 @@ pub struct RollbackArgs {
     #[arg(long)]
     pub pin: bool,
     /// List the versions and whether each could be enabled now, and change nothing.
-    #[arg(long, conflicts_with_all = ["to", "pin"])]
+    #[arg(long, conflicts_with_all = ["to", "pin", "require_sandbox"])]
     pub list: bool,
+    /// How its code is tried.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
 }
 
 /// `guild kernel log`.

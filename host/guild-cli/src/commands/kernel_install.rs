@@ -5,6 +5,7 @@ use crate::commands::package_id;
 use crate::data_dir::open_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::wiring::probe::{probe, say_what_is_missing};
 use guild_package::{InstallOptions, VerifyOptions};
 use serde_json::json;
 use std::path::Path;
@@ -20,7 +21,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         allow_downgrade: args.allow_downgrade,
         accept_new_publisher: args.accept_new_publisher,
     };
-    let installed = open_store(data_dir)?.install(&args.bundle, &options)?;
+    let installed = open_store(data_dir)?.install(&args.bundle, &options, &probe(args.probe))?;
     let state = if installed.already_installed {
         "is already installed"
     } else {
@@ -47,6 +48,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
             "{files} of its files were damaged and are whole again."
         ));
     }
+    say_what_is_missing(installed.probed.as_ref(), output);
     output.data(format!("{} {}", installed.id, installed.version))?;
     output.object(json!({
         "id": installed.id,
@@ -58,6 +60,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "previous": installed.previous,
         "enabled": installed.enabled,
         "held": installed.held,
+        "sandbox": installed.probed.map(|probed| probed.sandbox),
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
     }))
 }

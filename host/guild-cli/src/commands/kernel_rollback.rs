@@ -5,6 +5,7 @@ use crate::commands::kernel_selection::{id, say};
 use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::wiring::probe::probe;
 use guild_package::store::{Candidate, RollbackOptions};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -20,7 +21,10 @@ pub fn run(args: &RollbackArgs, data_dir: Option<&Path>, output: Output) -> Outc
         to_generation: args.to,
         pin: args.pin,
     };
-    say(&store.rollback(id.as_ref(), options)?, output)
+    say(
+        &store.rollback(id.as_ref(), options, &probe(args.probe))?,
+        output,
+    )
 }
 
 /// Prints one line a version: `*` marks the enabled one, `-` one that was enabled before, `!` one that can't be.

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::wiring::probe::say_what_is_missing;
 use guild_package::store::Selected;
 use guild_package::store::generation::Pin;
 use guild_package::text::Invalid;
@@ -36,6 +37,7 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         held,
         generation,
         changed,
+        probed,
     } = selected;
     output.say(match (previous, enabled, changed) {
         (_, Some(version), false) => format!("{id} {version} is enabled already"),
@@ -48,6 +50,7 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
     if let Some(held) = held {
         output.say(format!("No install enables a version of it up to {held}."));
     }
+    say_what_is_missing(probed.as_ref(), output);
     output.data(match enabled {
         Some(version) => format!("{id} {version}"),
         None => format!("{id} -"),
@@ -59,5 +62,6 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         "held": held,
         "generation": generation,
         "changed": changed,
+        "sandbox": probed.as_ref().map(|probed| probed.sandbox),
     }))
 }

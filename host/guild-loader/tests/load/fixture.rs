@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::unprobed::Unprobed;
 use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
 use guild_package::bundle::Bundle;
 use guild_package::trust::{Grant, Scope};
@@ -154,11 +155,12 @@ impl Bench {
     }
 
     fn install_bundle(&self, bundle: &Path) -> guild_package::Result<Installed> {
-        self.store.install(bundle, &InstallOptions::default())
+        self.store
+            .install(bundle, &InstallOptions::default(), &Unprobed)
     }
 
     /// Builds and signs; returns the bundle and the digest of the library.
-    fn sign(&self, package: &Package<'_>) -> (PathBuf, Digest) {
+    pub fn sign(&self, package: &Package<'_>) -> (PathBuf, Digest) {
         let staging = tempfile::tempdir_in(self.path()).unwrap();
         let library = staging.path().join("plugin.so");
         compile(package, &library);

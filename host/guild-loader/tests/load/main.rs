@@ -5,3 +5,5 @@ mod accepted;
 mod fixture;
 mod refused;
 mod selection;
+#[path = "../../../guild-package/tests/package/unprobed.rs"]
+mod unprobed;

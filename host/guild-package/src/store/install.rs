@@ -12,6 +12,7 @@ use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
+use crate::probe::{self, Probe, Probed, Subject};
 use crate::store::Store;
 use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
@@ -55,6 +56,8 @@ pub struct Installed {
     pub held: Option<PackageVersion>,
     /// The keys that counted.
     pub signers: Vec<Signer>,
+    /// What the trial run found; absent where the package was installed already.
+    pub probed: Option<Probed>,
 }
 
 /// What `args_digest` covers.
@@ -68,13 +71,18 @@ struct Arguments {
 impl Store {
     /// Installs the bundle at `bundle_path` and enables it. On any error the store's state is as it was.
     /// If the very same package is installed already, only its files that are missing or damaged are
-    /// written again.
+    /// written again. Otherwise `probe` runs the code of the verified bytes before anything is committed.
     ///
     /// # Errors
-    /// Whatever verification refuses; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
+    /// Whatever verification refuses; [`Error::ProbeFailed`]; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
     /// [`Error::Incompatible`], [`Error::HostAbi`], [`Error::EntryMissing`]; [`Error::StoreLocked`],
     /// [`Error::StoreCorrupt`] and [`Error::Io`].
-    pub fn install(&self, bundle_path: &Path, options: &InstallOptions) -> Result<Installed> {
+    pub fn install(
+        &self,
+        bundle_path: &Path,
+        options: &InstallOptions,
+        probe: &dyn Probe,
+    ) -> Result<Installed> {
         // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
         let source = outside::open_regular(bundle_path)?;
         let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
@@ -103,6 +111,7 @@ impl Store {
             enabled: enabled.map(|(version, _)| version.clone()),
             held: state.generation.held.get(&manifest.id).cloned(),
             signers: package.signers().to_vec(),
+            probed: None,
         };
         if installed.already_installed {
             installed.files_restored = put_parts(&mut transaction, &package)?;
@@ -114,6 +123,7 @@ impl Store {
         check_loadable(&package)?;
         check_dependencies(self, state, manifest)?;
         let generation = self.compose(state, &package, options)?;
+        installed.probed = Some(probe::run(probe, &Subject::staged(&package))?);
         put_parts(&mut transaction, &package)?;
         installed.enabled = generation.enabled_version(&installed.id).cloned();
         installed.held = generation.held.get(&installed.id).cloned();

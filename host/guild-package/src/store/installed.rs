@@ -92,6 +92,11 @@ impl InstalledPackage {
         self.authorized.manifest()
     }
 
+    /// The bytes that were signed.
+    pub(crate) fn manifest_bytes(&self) -> &[u8] {
+        self.authorized.manifest_bytes()
+    }
+
     /// The identity: SHA-256 of the manifest's bytes.
     #[must_use]
     pub const fn manifest_digest(&self) -> Digest {
@@ -161,13 +166,18 @@ impl InstalledPackage {
     /// [`Error::NotFound`] if the artifact is another package's, [`Error::StoreCorrupt`] if the object is
     /// missing or has another owner, mode or size than the store gave it.
     pub fn open_artifact(&self, info: &ArtifactInfo) -> Result<ObjectSource> {
-        if !self.manifest().artifacts.contains(&info.artifact) {
+        self.object(&info.artifact)
+    }
+
+    /// As [`Self::open_artifact`].
+    pub(crate) fn object(&self, artifact: &Artifact) -> Result<ObjectSource> {
+        if !self.manifest().artifacts.contains(artifact) {
             return Err(Error::NotFound {
-                what: format!("artifact {} of {}", info.path(), self.id()),
+                what: format!("artifact {} of {}", artifact.path, self.id()),
                 next: "Take it from the same package's artifacts()".to_owned(),
             });
         }
-        let Artifact { sha256, size, .. } = info.artifact;
+        let Artifact { sha256, size, .. } = *artifact;
         let path = StorePath::content(Area::Objects, sha256);
         let file = self
             .root
@@ -180,7 +190,7 @@ impl InstalledPackage {
         check_object(&self.root, &path, &file, size)?;
         Ok(ObjectSource {
             file,
-            name: info.path().to_string(),
+            name: artifact.path.to_string(),
             sha256,
             size,
         })
@@ -302,7 +312,7 @@ impl AsFd for ObjectSource {
 }
 
 /// The error for a package without a plugin for this machine.
-pub(super) fn incompatible(manifest: &Manifest) -> Error {
+pub(crate) fn incompatible(manifest: &Manifest) -> Error {
     Error::Incompatible {
         id: manifest.id.clone(),
         version: manifest.version.clone(),

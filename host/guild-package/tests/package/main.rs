@@ -16,5 +16,6 @@ mod schema;
 mod selection;
 mod store;
 mod trust;
+mod unprobed;
 mod versions;
 mod zip_crate;

@@ -1,5 +1,6 @@
 //! `remove`, `gc` and sessions that are in the way: rows 53, 66 and 78.
 
+use crate::unprobed::Unprobed;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +57,7 @@ fn row_78_a_package_in_use_stays_and_its_user_is_named() {
         );
     }
     // Another version of it isn't in use, and the selection may change under the session.
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
     bench.store_refuses(Code::ActiveSessionBusy, || {
         bench.store.remove(&id(CPU), Some(&version("1.0.1")))
@@ -94,7 +95,7 @@ fn draining_keeps_new_sessions_off_and_waits_for_the_old_one() {
         .unwrap()
         .copy_verified(|_| Ok(()))
         .unwrap();
-    bench.store.enable(&id(CPU), None).unwrap();
+    bench.store.enable(&id(CPU), None, &Unprobed).unwrap();
     let has_ended = Arc::new(AtomicBool::new(false));
     let ends = Arc::clone(&has_ended);
     let end = std::thread::spawn(move || {
@@ -130,7 +131,7 @@ fn garbage_is_what_no_version_in_force_names() {
     assert_eq!(bench.store.collect_garbage().unwrap().files, 0);
     // The document is both versions'.
     assert_eq!(stored_files(&bench), 7);
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     bench
         .store
         .remove(&id(CPU), Some(&version("1.0.1")))

@@ -1,0 +1,97 @@
+//! Row 41: a trial run that can't take place, or that somebody else has a hand in, is a failed one.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::fixture::Package;
+use crate::trial::refused_by;
+use guild_loader::probe::{ChildProbe, Helper};
+
+#[track_caller]
+fn refused_with(helper: &Path, words: &[&str]) {
+    let probe = ChildProbe::new(Helper::File(helper.to_owned()));
+    refused_by(&probe, &Package::of("good"), words);
+}
+
+fn file(folder: &Path, bytes: &[u8], mode: u32) -> PathBuf {
+    let path = folder.join("helper");
+    fs::write(&path, bytes).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    path
+}
+
+/// A program that answers with this text.
+fn answering(folder: &Path, statements: &str) -> PathBuf {
+    let (source, program) = (folder.join("helper.c"), folder.join("helper"));
+    let text = format!("#include <stdio.h>\nint main(void) {{ {statements} return 0; }}\n");
+    fs::write(&source, text).unwrap();
+    let built = Command::new("cc")
+        .args(["-o"])
+        .args([&program, &source])
+        .status();
+    assert!(built.unwrap().success());
+    program
+}
+
+#[test]
+fn row_41_the_helper_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    refused_with(
+        &folder.path().join("gone"),
+        &["could not be started", "never activated"],
+    );
+    refused_with(folder.path(), &["could not be started"]);
+}
+
+#[test]
+fn row_41_the_helper_is_not_executable() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = fs::read("/bin/true").unwrap();
+    let helper = file(folder.path(), &program, 0o644);
+    refused_with(&helper, &["could not be started"]);
+}
+
+#[test]
+fn row_41_the_helper_is_corrupt() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = fs::read(env!("CARGO_BIN_EXE_guild")).unwrap();
+    for length in [0, 16, 4096] {
+        let helper = file(folder.path(), &program[..length], 0o755);
+        refused_with(&helper, &[]);
+    }
+    let mut damaged = program;
+    let middle = damaged.len() / 2;
+    damaged[64..middle].fill(0);
+    refused_with(&file(folder.path(), &damaged, 0o755), &[]);
+}
+
+#[test]
+fn row_41_the_helper_says_nothing() {
+    refused_with("/bin/true".as_ref(), &["did not answer in two lines"]);
+    refused_with("/bin/false".as_ref(), &["exit code 1"]);
+}
+
+#[test]
+fn row_41_the_helper_says_what_was_not_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = "puts(\"{\\\"landlock_abi\\\":7,\\\"seccomp\\\":true}\");";
+    let report = |id: &str| {
+        format!(
+            "{first} puts(\"{{\\\"schema\\\":1,\\\"report\\\":{{\\\"descriptor\\\":{{\\\"id\\\":\\\"{id}\\\",\\\"version\\\":\\\"1.0.0\\\",\\\"operations\\\":[],\\\"runners\\\":[]}},\\\"golden\\\":[]}}}}\");"
+        )
+    };
+    for (statements, word) in [
+        (report("org.other"), "says that it is org.other"),
+        (report("org.test.plugin"), "does not offer"),
+        (first.to_owned(), "did not answer in two lines"),
+        (format!("{first} puts(\"no\");"), "not to be believed"),
+        (
+            format!("for (int i = 0; i < 5000000; i++) {first}"),
+            "not to be believed",
+        ),
+    ] {
+        refused_with(&answering(folder.path(), &statements), &[word]);
+    }
+}
