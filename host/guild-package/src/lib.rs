@@ -18,6 +18,7 @@ mod outside;
 pub mod preflight;
 pub mod probe;
 mod ptx;
+pub mod receipt;
 pub mod sign;
 pub mod store;
 pub mod text;
@@ -30,6 +31,7 @@ pub use error::{Code, Error, Result};
 pub use key::{KeyId, KeyRecord, KeygenOptions, keygen};
 pub use manifest::Manifest;
 pub use name::{PackageId, PackageVersion};
+pub use receipt::Receipt;
 pub use store::{
     ArtifactInfo, InstallOptions, Installed, InstalledPackage, Lease, ListedPackage, ObjectSource,
     Store, StoreOptions,

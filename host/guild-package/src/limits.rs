@@ -39,5 +39,7 @@ pub const TEXT_MAX_BYTES: usize = 1 << 10;
 pub const LIST_MAX: usize = 1024;
 /// Largest answer of a trial run, in bytes.
 pub const PROBE_ANSWER_MAX_BYTES: usize = 1 << 20;
+/// Largest receipt, in bytes.
+pub const RECEIPT_MAX_BYTES: u64 = 1 << 20;
 /// Piece in which files are copied and hashed, in bytes.
 pub const COPY_CHUNK_BYTES: usize = 256 << 10;

@@ -25,6 +25,8 @@ pub enum KernelCommand {
     Rollback(RollbackArgs),
     /// Remove installed versions.
     Remove(InstalledArgs),
+    /// Show why an installed version was accepted.
+    Receipt(InstalledArgs),
     /// Delete files that no installed version needs.
     Gc,
     /// List the bundles of a folder that are newer than what is installed.
@@ -151,7 +153,7 @@ pub struct EnableArgs {
     pub probe: ProbeArgs,
 }
 
-/// `guild kernel remove`.
+/// `guild kernel remove` and `guild kernel receipt`.
 #[derive(Args, Debug)]
 pub struct InstalledArgs {
     /// Package, or one version of it: ID or ID@VERSION.

@@ -48,6 +48,9 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
             "{files} of its files were damaged and are whole again."
         ));
     }
+    if let (Some(receipt), Some(_)) = (installed.receipt, &installed.probed) {
+        output.say(format!("Receipt {receipt}"));
+    }
     say_what_is_missing(installed.probed.as_ref(), output);
     output.data(format!("{} {}", installed.id, installed.version))?;
     output.object(json!({
@@ -60,6 +63,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "previous": installed.previous,
         "enabled": installed.enabled,
         "held": installed.held,
+        "receipt_sha256": installed.receipt,
         "sandbox": installed.probed.map(|probed| probed.sandbox),
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
     }))

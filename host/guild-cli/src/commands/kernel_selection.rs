@@ -38,6 +38,7 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         generation,
         changed,
         probed,
+        receipt,
     } = selected;
     output.say(match (previous, enabled, changed) {
         (_, Some(version), false) => format!("{id} {version} is enabled already"),
@@ -62,6 +63,7 @@ pub fn say(selected: &Selected, output: Output) -> Outcome<()> {
         "held": held,
         "generation": generation,
         "changed": changed,
+        "receipt_sha256": receipt,
         "sandbox": probed.as_ref().map(|probed| probed.sandbox),
     }))
 }

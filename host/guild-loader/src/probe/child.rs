@@ -188,6 +188,7 @@ fn try_out(
         plugin_id: manifest.id.as_str(),
         version: Some(&manifest.version),
         digest: None,
+        receipt: None,
         origin: Origin::Installed,
         text: Some(&library.text),
         manifest: Some(manifest),

@@ -13,6 +13,7 @@ use crate::name::{PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
 use crate::probe::{self, Probe, Probed, Subject};
+use crate::receipt::{Grounds, Receipt};
 use crate::store::Store;
 use crate::store::generation::{Generation, Pin, VersionState};
 use crate::store::installed::{InstalledPackage, incompatible};
@@ -58,6 +59,8 @@ pub struct Installed {
     pub signers: Vec<Signer>,
     /// What the trial run found; absent where the package was installed already.
     pub probed: Option<Probed>,
+    /// Digest of the receipt.
+    pub receipt: Option<Digest>,
 }
 
 /// What `args_digest` covers.
@@ -97,24 +100,23 @@ impl Store {
         let package = VerifiedPackage::check(staged, &state.trust, occasion)?;
         let manifest = package.manifest();
         let enabled = state.generation.enabled(&manifest.id);
+        let before = state.generation.version(&manifest.id, &manifest.version);
         let mut installed = Installed {
             id: manifest.id.clone(),
             version: manifest.version.clone(),
             manifest_digest: package.manifest_digest(),
             generation: state.head.n,
-            already_installed: state
-                .generation
-                .version(&manifest.id, &manifest.version)
-                .is_some(),
+            already_installed: before.is_some(),
             files_restored: 0,
             previous: enabled.map(|(version, _)| version.clone()),
             enabled: enabled.map(|(version, _)| version.clone()),
             held: state.generation.held.get(&manifest.id).cloned(),
             signers: package.signers().to_vec(),
             probed: None,
+            receipt: before.and_then(|before| before.receipt),
         };
         if installed.already_installed {
-            installed.files_restored = put_parts(&mut transaction, &package)?;
+            installed.files_restored = put_parts(&mut transaction, &package, None)?;
             return Ok(installed);
         }
         if !options.allow_downgrade {
@@ -122,9 +124,13 @@ impl Store {
         }
         check_loadable(&package)?;
         check_dependencies(self, state, manifest)?;
-        let generation = self.compose(state, &package, options)?;
-        installed.probed = Some(probe::run(probe, &Subject::staged(&package))?);
-        put_parts(&mut transaction, &package)?;
+        let mut generation = self.compose(state, &package, options)?;
+        let probed = probe::run(probe, &Subject::staged(&package))?;
+        let receipt = receipt(state, &package, options, &probed)?;
+        installed.probed = Some(probed);
+        installed.receipt = Some(Digest::of(&receipt));
+        generation.set_receipt(&installed.id, &installed.version, Digest::of(&receipt));
+        put_parts(&mut transaction, &package, Some(&receipt))?;
         installed.enabled = generation.enabled_version(&installed.id).cloned();
         installed.held = generation.held.get(&installed.id).cloned();
         installed.generation = transaction.commit(&generation)?.n;
@@ -150,6 +156,7 @@ impl Store {
             manifest: package.manifest_digest(),
             envelope: Digest::of(package.authorized().envelope_bytes()),
             installed_gen: next.n,
+            receipt: None,
         };
         let entry = next.packages.entry(manifest.id.clone()).or_default();
         entry.versions.insert(manifest.version.clone(), version);
@@ -226,9 +233,32 @@ pub(super) fn check_dependencies(store: &Store, state: &State, manifest: &Manife
     Ok(())
 }
 
+/// Why the package is accepted.
+fn receipt(
+    state: &State,
+    package: &VerifiedPackage,
+    options: &InstallOptions,
+    probed: &Probed,
+) -> Result<Vec<u8>> {
+    let grounds = Grounds {
+        manifest: package.manifest(),
+        manifest_sha256: package.manifest_digest(),
+        envelope_sha256: Digest::of(package.authorized().envelope_bytes()),
+        signers: package.signers(),
+        trust: &state.trust,
+        allow_downgrade: options.allow_downgrade,
+        accept_new_publisher: options.accept_new_publisher,
+    };
+    Receipt::new(&grounds, probed)?.encode()
+}
+
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.
-fn put_parts(transaction: &mut Transaction<'_>, package: &VerifiedPackage) -> Result<usize> {
-    let (objects, meta) = stage_parts(transaction, package)?; // B1
+fn put_parts(
+    transaction: &mut Transaction<'_>,
+    package: &VerifiedPackage,
+    receipt: Option<&[u8]>,
+) -> Result<usize> {
+    let (objects, meta) = stage_parts(transaction, package, receipt)?; // B1
     transaction.publish(&objects)?; // B2
     transaction.publish(&meta)?; // B3
     Ok(objects
@@ -238,10 +268,11 @@ fn put_parts(transaction: &mut Transaction<'_>, package: &VerifiedPackage) -> Re
         .count())
 }
 
-/// Step 10.4: artifacts for `objects/`, then manifest and envelope for `meta/`.
+/// Step 10.4: artifacts for `objects/`, then manifest, envelope and receipt for `meta/`.
 fn stage_parts(
     transaction: &mut Transaction<'_>,
     package: &VerifiedPackage,
+    receipt: Option<&[u8]>,
 ) -> Result<(Vec<Staged>, Vec<Staged>)> {
     let mut objects = Vec::new();
     for artifact in &package.manifest().artifacts {
@@ -251,13 +282,10 @@ fn stage_parts(
         objects.push(staged);
     }
     let mut meta = Vec::new();
-    for bytes in [
-        package.authorized().manifest_bytes(),
-        package.authorized().envelope_bytes(),
-    ] {
-        let digest = Digest::of(bytes);
-        let size = bytes.len() as u64;
-        meta.push(transaction.stage(Area::Meta, digest, size, |sink| sink(bytes))?);
+    let signed = package.authorized();
+    let signed = [signed.manifest_bytes(), signed.envelope_bytes()];
+    for bytes in signed.into_iter().chain(receipt) {
+        meta.push(transaction.stage_meta(bytes)?);
     }
     Ok((objects, meta))
 }

@@ -8,9 +8,10 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
-use crate::limits::{COPY_CHUNK_BYTES, ENVELOPE_MAX_BYTES, MANIFEST_MAX_BYTES};
+use crate::limits::{COPY_CHUNK_BYTES, ENVELOPE_MAX_BYTES, MANIFEST_MAX_BYTES, RECEIPT_MAX_BYTES};
 use crate::manifest::{Artifact, ElfFacts, Manifest, Role, Target};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
+use crate::receipt::Receipt;
 use crate::store::generation::VersionState;
 use crate::store::path::{Area, StorePath};
 use crate::store::state::{Root, State};
@@ -23,6 +24,7 @@ pub struct InstalledPackage {
     authorized: AuthorizedManifest,
     envelope_digest: Digest,
     installed_gen: u64,
+    receipt: Option<Digest>,
     enabled: bool,
 }
 
@@ -67,6 +69,7 @@ impl InstalledPackage {
             authorized,
             envelope_digest: installed.envelope,
             installed_gen: installed.installed_gen,
+            receipt: installed.receipt,
             enabled: state
                 .generation
                 .enabled(id)
@@ -113,6 +116,26 @@ impl InstalledPackage {
     #[must_use]
     pub const fn installed_gen(&self) -> u64 {
         self.installed_gen
+    }
+
+    /// Digest of the receipt of its last acceptance; absent if that was before there were receipts.
+    #[must_use]
+    pub const fn receipt_digest(&self) -> Option<Digest> {
+        self.receipt
+    }
+
+    /// Why it was accepted. Evidence for people: nothing depends on it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no receipt, [`Error::StoreCorrupt`] if it is missing or damaged.
+    pub fn receipt(&self) -> Result<Receipt> {
+        let Some(digest) = self.receipt else {
+            return Err(Error::NotFound {
+                what: format!("a receipt of {} {}", self.id(), self.version()),
+                next: "`guild kernel disable` and `guild kernel enable` make one".to_owned(),
+            });
+        };
+        Receipt::decode(&self.root.meta(digest, RECEIPT_MAX_BYTES)?)
     }
 
     /// Whether this version was the enabled one when the store was read.

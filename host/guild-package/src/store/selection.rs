@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::name::{PackageId, PackageVersion};
 use crate::preflight;
 use crate::probe::{self, Probe, Probed, Subject};
+use crate::receipt::{Grounds, Receipt};
 use crate::store::Store;
 use crate::store::generation::Generation;
 use crate::store::installed::{InstalledPackage, incompatible};
@@ -40,6 +41,8 @@ pub struct Selected {
     pub changed: bool,
     /// What the trial run found; absent where no version was enabled or nothing changed.
     pub probed: Option<Probed>,
+    /// Digest of the receipt of what is enabled now.
+    pub receipt: Option<Digest>,
 }
 
 /// Where `rollback` goes.
@@ -265,7 +268,7 @@ impl Store {
     /// Commits `package` as the enabled version of its id, and `held` as the version that installs pass over.
     fn select(
         &self,
-        transaction: Transaction<'_>,
+        mut transaction: Transaction<'_>,
         op: &'static str,
         package: &InstalledPackage,
         held: Option<PackageVersion>,
@@ -288,6 +291,19 @@ impl Store {
         }
         self.check_dependents(state, id, Some(package.manifest()))?;
         let probed = probe::run(probe, &Subject::installed(package))?;
+        let grounds = Grounds {
+            manifest: package.manifest(),
+            manifest_sha256: package.manifest_digest(),
+            envelope_sha256: package.envelope_digest(),
+            signers: package.signers(),
+            trust: &state.trust,
+            allow_downgrade: false,
+            accept_new_publisher: false,
+        };
+        let receipt = Receipt::new(&grounds, &probed)?.encode()?;
+        next.set_receipt(id, version, Digest::of(&receipt));
+        let staged = transaction.stage_meta(&receipt)?;
+        transaction.publish(&[staged])?;
         transaction.commit(&next)?;
         Ok(Selected {
             probed: Some(probed),
@@ -378,6 +394,7 @@ fn selected(
         generation: generation.n,
         changed,
         probed: None,
+        receipt: generation.enabled(id).and_then(|(_, state)| state.receipt),
     }
 }
 

@@ -8,6 +8,7 @@ mod fault;
 mod fixture;
 mod lease;
 mod manifest;
+mod receipt;
 mod records;
 mod recovery;
 mod removal;

@@ -114,7 +114,7 @@ fn row_57_an_examination_names_what_is_damaged_and_changes_nothing() {
             && bench.store_path().join(path).is_file()
     };
     let files: Vec<_> = listing.keys().filter(content).cloned().collect();
-    assert_eq!(files.len(), 7);
+    assert_eq!(files.len(), 9);
     for file in files {
         let path = bench.store_path().join(&file);
         let bytes = fs::read(&path).unwrap();

@@ -34,6 +34,7 @@ fn any_installed_version_is_enabled_and_serves_its_names() {
         generation: 4,
         changed: true,
         probed: selected.probed.clone(),
+        receipt: selected.receipt,
     };
     assert_eq!(selected, expected);
     assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.0"));
