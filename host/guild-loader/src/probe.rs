@@ -12,6 +12,7 @@ mod answer;
 mod child;
 mod ending;
 mod filter;
+mod golden;
 mod parent;
 pub mod sandbox;
 

@@ -171,3 +171,20 @@ fn a_package_that_crashes_in_its_trial_run_is_refused() {
     let bundle = in_init(&site, "abort();");
     refused(&site, &bundle, 23, "PROBE_FAILED");
 }
+
+/// Row 84, with the real kernels: the signed vectors differ in one bit from what they compute.
+#[test]
+fn row_84_kernels_that_compute_something_else_are_refused() {
+    let site = Site::new();
+    let staged = site.stage(CPU);
+    let vectors = staged.join("golden/linear-q4_k.golden");
+    let mut bytes = std::fs::read(&vectors).unwrap();
+    // The file ends with an output; its last number in this bit becomes twice or half of it.
+    let exponent = bytes.len() - 2;
+    bytes[exponent] ^= 0x80;
+    std::fs::write(&vectors, bytes).unwrap();
+    refused(&site, &site.sign(&staged, "bent"), 23, "PROBE_FAILED");
+    let good = site.bundle(CPU);
+    let installed = site.guild.json(&["kernel", "install", &good]).unwrap();
+    assert!(installed["receipt_sha256"].is_string(), "{installed}");
+}

@@ -8,6 +8,7 @@ mod accepted;
     reason = "shared with the loader's tests, which load what is installed"
 )]
 mod fixture;
+mod golden;
 mod helper;
 mod refused;
 mod shut_in;

@@ -17,6 +17,7 @@ use crate::library;
 use crate::load::check_needed;
 use crate::memfd::SealedImage;
 use crate::negotiate::{Expected, negotiate};
+use crate::probe::golden::OnTrial;
 use crate::probe::{answer, sandbox};
 use crate::registry::{Origin, Registration, Registry};
 
@@ -179,7 +180,7 @@ fn prepare(manifest: &Manifest, image: u32) -> Result<SealedImage, Fault> {
 fn try_out(
     manifest: &Manifest,
     image: SealedImage,
-    _golden: &[(Artifact, Vec<u8>)],
+    golden: &[(Artifact, Vec<u8>)],
 ) -> Result<ProbeReport, Fault> {
     let label = format!("{}@{}", manifest.id, manifest.version);
     let library = library::map(image)?;
@@ -195,10 +196,11 @@ fn try_out(
     };
     let registration = negotiate(Plugin::enter_mapped(&label, library)?, &expected)?;
     let descriptor = describe(manifest, &registration)?;
-    Registry::default().register(registration)?;
+    let mut registry = Registry::default();
+    registry.register(registration)?;
     Ok(ProbeReport {
         descriptor,
-        golden: Vec::new(),
+        golden: OnTrial::new(&registry).reproduce(manifest, golden)?,
     })
 }
 

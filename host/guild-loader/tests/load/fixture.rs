@@ -35,8 +35,17 @@ pub struct Package<'a> {
     pub libraries: &'a [&'a str],
     /// Operations that the manifest lists.
     pub operations: &'a [&'a str],
+    /// Golden vectors.
+    pub golden: &'a [GoldenFile],
     /// Oldest host that the manifest asks for.
     pub host_min: &'a str,
+}
+
+/// A file of golden vectors.
+pub struct GoldenFile {
+    pub op: &'static str,
+    pub bytes: Vec<u8>,
+    pub tolerance: u64,
 }
 
 impl<'a> Package<'a> {
@@ -49,6 +58,7 @@ impl<'a> Package<'a> {
             defines: &[],
             libraries: &[],
             operations: &["guild.core.add@1", "org.test.double@1"],
+            golden: &[],
             host_min: "1.0",
         }
     }
@@ -164,6 +174,10 @@ impl Bench {
         let staging = tempfile::tempdir_in(self.path()).unwrap();
         let library = staging.path().join("plugin.so");
         compile(package, &library);
+        for (number, golden) in package.golden.iter().enumerate() {
+            let path = staging.path().join(format!("golden{number}.bin"));
+            fs::write(path, &golden.bytes).unwrap();
+        }
         fs::write(staging.path().join("package.toml"), package_toml(package)).unwrap();
         let bundle = self.path().join("out.gkernel");
         if bundle.exists() {
@@ -269,6 +283,14 @@ target = 0
         write!(
             text,
             "\n[[provides]]\nop = \"{operation}\"\ndtype = [\"f32\"]\nlayout = \"row-major\"\n"
+        )
+        .unwrap();
+    }
+    for (number, golden) in package.golden.iter().enumerate() {
+        let GoldenFile { op, tolerance, .. } = golden;
+        write!(
+            text,
+            "\n[[artifacts]]\npath = \"golden{number}.bin\"\nrole = \"golden\"\n\n[[golden]]\nop = \"{op}\"\nvectors = \"golden{number}.bin\"\ntolerance = {tolerance}\n"
         )
         .unwrap();
     }
