@@ -16,7 +16,9 @@ pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Out
     let mine = || rows.iter().filter(|row| row.id == id);
     let row = match &version {
         Some(version) => mine().find(|row| row.version == *version),
-        None => mine().find(|row| row.enabled).or_else(|| mine().last()),
+        None => mine()
+            .find(|row| row.enabled)
+            .or_else(|| mine().next_back()),
     };
     let Some(row) = row else {
         let message = format!("{} is not in the package store", args.package);

@@ -9,9 +9,10 @@ mod accepted;
 )]
 mod fixture;
 mod golden;
-mod helper;
+
 mod refused;
 mod shut_in;
+mod starting;
 mod trial;
 #[path = "../../../guild-package/tests/package/unprobed.rs"]
 mod unprobed;
