@@ -218,6 +218,17 @@ mod tests {
     use std::io::{Read, Seek, SeekFrom};
     use std::os::unix::fs::FileExt;
 
+    /// A trial run maps what its host has sealed, and nothing else.
+    #[test]
+    fn an_inherited_file_must_be_sealed() {
+        let number = |file: &File| file.as_raw_fd().cast_unsigned();
+        let file = create("org.test@1.0.0").unwrap();
+        let refused = SealedImage::inherited(number(&file), Digest::NONE).unwrap_err();
+        assert_eq!(refused.code().name, "LOADER_UNAVAILABLE");
+        seal(&file).unwrap();
+        assert!(SealedImage::inherited(number(&file), Digest::NONE).is_ok());
+    }
+
     const BYTES: &[u8] = b"not a library, but bytes";
 
     #[test]

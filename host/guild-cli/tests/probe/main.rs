@@ -9,7 +9,6 @@ mod accepted;
 )]
 mod fixture;
 mod golden;
-
 mod refused;
 mod shut_in;
 mod starting;

@@ -95,3 +95,53 @@ fn row_41_the_helper_says_what_was_not_asked_for() {
         refused_with(&answering(folder.path(), &statements), &[word]);
     }
 }
+
+/// Where the system can't shut a trial run in, policy decides.
+#[test]
+fn less_than_a_whole_sandbox_is_refused_where_it_is_required() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal = "puts(\"{\\\"schema\\\":1,\\\"refused\\\":{\\\"code\\\":\\\"X\\\",\\\"message\\\":\\\"reached\\\"}}\");";
+    for (landlock, seccomp, word) in [
+        (0, true, "no Landlock"),
+        (7, false, "no seccomp"),
+        (0, false, "neither Landlock nor seccomp"),
+    ] {
+        let first =
+            format!("puts(\"{{\\\"landlock_abi\\\":{landlock},\\\"seccomp\\\":{seccomp}}}\");");
+        let helper = answering(folder.path(), &format!("{first} {refusal}"));
+        let probe = ChildProbe::new(Helper::File(helper));
+        refused_by(&probe, &Package::of("good"), &["X reached"]);
+        refused_by(
+            &probe.require_sandbox(true),
+            &Package::of("good"),
+            &[word, "--require-sandbox"],
+        );
+    }
+}
+
+/// The child's side is for the host alone: it ends with whoever started it, and takes no other words.
+#[test]
+fn nobody_starts_it_by_hand() {
+    let guild = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_guild"))
+            .args(words)
+            .output()
+            .unwrap();
+        assert!(output.stdout.is_empty());
+        let text = String::from_utf8(output.stderr).unwrap();
+        (output.status.code(), text)
+    };
+    for words in [
+        &["__probe"][..],
+        &["__probe", "1", "2", "3"],
+        &["__probe", "1", "2", "3", "x"],
+        &["__probe", "1", "2", "3", "4", "more"],
+    ] {
+        let (code, text) = guild(words);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("guild kernel install"), "{text}");
+    }
+    let (code, text) = guild(&["__probe", "1", "0", "0", "0"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("has ended"), "{text}");
+}
