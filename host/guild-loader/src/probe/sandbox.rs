@@ -60,12 +60,18 @@ pub(super) fn close() -> io::Result<Sandbox> {
     })
 }
 
+/// At most this, or what the host has where that is less: nobody but root can ask for more.
 fn limit(resource: Resource, most: u64) -> io::Result<()> {
+    let most = capped(most, rustix::process::getrlimit(resource).maximum);
     let limit = Rlimit {
         current: Some(most),
         maximum: Some(most),
     };
     Ok(rustix::process::setrlimit(resource, limit)?)
+}
+
+fn capped(most: u64, inherited: Option<u64>) -> u64 {
+    inherited.map_or(most, |inherited| most.min(inherited))
 }
 
 /// Takes away every right on files, ports and other processes but reading [`MAPS`]. Memory files stay
@@ -93,5 +99,25 @@ fn version(status: &LandlockStatus) -> u64 {
     match status {
         LandlockStatus::Available { effective_abi, .. } => *effective_abi as u64,
         LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_never_asks_for_more_than_there_is() {
+        assert_eq!(capped(10, None), 10);
+        assert_eq!(capped(10, Some(20)), 10);
+        assert_eq!(capped(10, Some(5)), 5);
+    }
+
+    /// Asking is no restriction: this process can ask again, and open files.
+    #[test]
+    fn what_there_is_can_be_asked_without_losing_anything() {
+        let first = available();
+        assert_eq!(first, available());
+        assert!(fs::read(MAPS).is_ok() && fs::read("/proc/self/status").is_ok());
     }
 }
