@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::fixture::Package;
-use crate::trial::refused_by;
+use crate::fixture::{Bench, Package};
+use crate::trial::{in_init, refused_by};
 use guild_loader::probe::{ChildProbe, Helper};
 
 #[track_caller]
@@ -144,4 +145,58 @@ fn nobody_starts_it_by_hand() {
     let (code, text) = guild(&["__probe", "1", "0", "0", "0"]);
     assert_eq!(code, Some(1));
     assert!(text.contains("has ended"), "{text}");
+}
+
+/// Whether a process runs: it is there, and no mere entry that waits to be asked for.
+fn runs(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    state.is_some_and(|state| state != 'Z')
+}
+
+/// Waits for what comes within seconds.
+#[track_caller]
+fn eventually<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < Duration::from_secs(8), "it didn't come");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A command that is killed leaves no code on trial behind, and no change.
+#[test]
+fn a_trial_run_ends_with_its_host() {
+    let bench = Bench::new();
+    let (bundle, _) = bench.sign(&Package {
+        defines: &in_init("for (;;) sleep(1000);"),
+        ..Package::of("in_init")
+    });
+    let generation = bench.store.generation().unwrap();
+    let mut host = Command::new(env!("CARGO_BIN_EXE_guild"))
+        .arg("--data-dir")
+        .arg(bench.path())
+        .args(["kernel", "install"])
+        .arg(&bundle)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let list = format!("/proc/{0}/task/{0}/children", host.id());
+    let child = eventually(|| {
+        let children = fs::read_to_string(&list).unwrap_or_default();
+        children.split_whitespace().next().map(str::to_owned)
+    });
+    // Time enough to get to `init`; what it does before ends with its host too.
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(runs(&child));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    eventually(|| (!runs(&child)).then_some(()));
+    assert_eq!(bench.store.generation().unwrap(), generation);
 }
