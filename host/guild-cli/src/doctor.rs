@@ -8,6 +8,7 @@ mod devices;
 mod environment;
 mod memory;
 mod pages;
+mod sandbox;
 mod store;
 mod trust;
 mod versions;
@@ -128,6 +129,7 @@ pub fn examine(patient: &Patient<'_>) -> Vec<Check> {
         configuration::check(patient.settings),
         environment::variables(patient.settings),
         environment::loader(),
+        sandbox::check(),
         cpu::check(&patient.files),
         cores::processors(&patient.files),
         cores::nodes(&patient.files),

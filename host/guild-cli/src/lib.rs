@@ -96,6 +96,7 @@ fn kernel(command: &KernelCommand, data_dir: Option<&Path>, output: Output) -> O
         KernelCommand::Disable(args) => commands::kernel_disable::run(args, data_dir, output),
         KernelCommand::Rollback(args) => commands::kernel_rollback::run(args, data_dir, output),
         KernelCommand::Remove(args) => commands::kernel_remove::run(args, data_dir, output),
+        KernelCommand::Receipt(args) => commands::kernel_receipt::run(args, data_dir, output),
         KernelCommand::Floor(args) => commands::kernel_floor::run(args, data_dir, output),
         KernelCommand::Outdated(args) => commands::kernel_outdated::run(args, data_dir, output),
         KernelCommand::Fsck => commands::kernel_fsck::run(data_dir, output),

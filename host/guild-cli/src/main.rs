@@ -6,5 +6,5 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    guild_cli::start::start(&arguments).into()
+    guild_cli::start::start(&arguments)
 }

@@ -9,14 +9,26 @@ use crate::output::{Output, unwritten};
 use crate::version;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, ValueEnum};
+use guild_loader::probe;
 use std::ffi::OsString;
 use std::io::Write;
+use std::process::ExitCode;
 
 /// The command that looks over the configuration too.
 const DOCTOR: &str = "doctor";
 
 /// Runs the program; `arguments` starts with its name. Everything is printed when this returns.
-pub fn start(arguments: &[OsString]) -> Exit {
+pub fn start(arguments: &[OsString]) -> ExitCode {
+    match arguments.get(1) {
+        // Before anything is read: the trial run of a package gets no configuration and starts no thread.
+        Some(word) if word == probe::COMMAND => {
+            probe::serve(arguments.get(2..).unwrap_or_default()).into()
+        }
+        _ => command(arguments).into(),
+    }
+}
+
+fn command(arguments: &[OsString]) -> Exit {
     let json = config::scan_flag(arguments, "json");
     let command = definition().color(colour_of_help(arguments));
     let prepared = config::prepare(command, arguments, &Surroundings::of_process());

@@ -33,6 +33,7 @@ fn every_matter_is_looked_at() {
         "configuration",
         "variables",
         "loader",
+        "sandbox",
         "cpu",
         "cores",
         "numa",

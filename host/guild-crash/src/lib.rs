@@ -16,6 +16,7 @@ mod operation;
 mod random;
 mod snapshot;
 mod trial;
+pub mod unprobed;
 mod workshop;
 
 pub use check::{Effort, Outcome, check, first_run_without, second_run_without, syncs};

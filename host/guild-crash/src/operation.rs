@@ -11,6 +11,7 @@ use guild_package::{Error, PackageId, PackageVersion, Store, StoreOptions};
 use crate::disk::{Content, Disk};
 use crate::error::{CrashError, Result};
 use crate::memory_fs::MemoryFs;
+use crate::unprobed::Unprobed;
 use crate::workshop::{PACKAGE, Workshop, grant, install_options};
 
 /// A command. Run again on its own result it changes nothing, or is refused.
@@ -54,7 +55,7 @@ pub const OPERATIONS: [Operation; 12] = [
         name: "enable",
         base: Base::Stocked,
         run: |_, store| {
-            store.enable(&id()?, Some(&version("1.0.0")?))?;
+            store.enable(&id()?, Some(&version("1.0.0")?), &Unprobed)?;
             Ok(())
         },
     },
@@ -156,7 +157,7 @@ impl Operation {
             install(workshop, &store, version)?;
         }
         store.remove(&id()?, Some(&version("1.0.2")?))?;
-        store.enable(&id()?, Some(&version("1.0.1")?))?;
+        store.enable(&id()?, Some(&version("1.0.1")?), &Unprobed)?;
         let mut disk = fs.disk().settled();
         if self.base == Base::Damaged {
             damage(&store, &mut disk)?;
@@ -198,7 +199,7 @@ pub(crate) fn open(fs: Arc<dyn StoreFs>, create: bool) -> guild_package::Result<
 }
 
 fn install(workshop: &Workshop, store: &Store, version: &str) -> Result<()> {
-    store.install(&workshop.bundle(version), &install_options())?;
+    store.install(&workshop.bundle(version), &install_options(), &Unprobed)?;
     Ok(())
 }
 
@@ -208,7 +209,7 @@ fn rollback(_: &Workshop, store: &Store) -> Result<()> {
         to_generation: Some(2),
         pin: false,
     };
-    store.rollback(Some(&id()?), options)?;
+    store.rollback(Some(&id()?), options, &Unprobed)?;
     Ok(())
 }
 

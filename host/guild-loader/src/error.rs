@@ -245,6 +245,30 @@ pub enum Fault {
         /// The plugin's hash.
         found: Digest,
     },
+    /// A golden vector that the package can't live up to.
+    #[error(
+        "`{implementation}` does not compute {operation} as it was signed: vector \"{vector}\", {why}. The publisher must build, measure and sign the same release"
+    )]
+    NotReproduced {
+        /// The implementation.
+        implementation: String,
+        /// Operation with version.
+        operation: String,
+        /// Name of the vector.
+        vector: String,
+        /// The first wrong number, or what else went wrong.
+        why: String,
+    },
+    /// A file of golden vectors that isn't one.
+    #[error(
+        "the golden vectors {path} can't be read: {detail}. The publisher must write them with the conformance kit and sign again"
+    )]
+    GoldenUnreadable {
+        /// The artifact.
+        path: String,
+        /// The rule that was broken.
+        detail: String,
+    },
     /// The same thing twice.
     #[error(
         "{what} `{name}` is registered twice, now by {package} and before by {earlier}. Use a store (--data-dir) with only one of the two packages; within one package, the publisher must rename one"
@@ -289,6 +313,8 @@ impl Fault {
             | Self::Malformed { .. }
             | Self::IdentityMismatch { .. }
             | Self::NotInManifest { .. }
+            | Self::NotReproduced { .. }
+            | Self::GoldenUnreadable { .. }
             | Self::Duplicate { .. } => Code::PREFLIGHT_REFUSED,
         }
     }

@@ -19,6 +19,7 @@ pub mod load;
 mod maps;
 mod memfd;
 mod negotiate;
+pub mod probe;
 mod record;
 pub mod registry;
 mod table;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use guild_package::Digest;
 use guild_package::preflight::ENTRY_SYMBOL;
@@ -38,7 +38,7 @@ pub(crate) struct MappedLibrary {
 /// bytes are never mapped twice.
 static MAPPED: Mutex<BTreeMap<Digest, &'static MappedLibrary>> = Mutex::new(BTreeMap::new());
 
-/// Maps `image`, or finds the mapping that equal bytes already have.
+/// Maps `image`, or finds the mapping that equal bytes already have. [`open_system_libraries`] comes first.
 ///
 /// # Errors
 /// `LOADER_UNAVAILABLE` where the system forbids code in memory files or answers with another library;
@@ -56,7 +56,6 @@ pub(crate) fn map(image: SealedImage) -> Result<&'static MappedLibrary, Fault> {
 }
 
 fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
-    open_system_libraries();
     let control = FpControl::read();
     let handle = open(&image)?;
     // From here on the library is mapped for life, so its descriptor stays open too, also when a check
@@ -68,29 +67,27 @@ fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
     Ok(MappedLibrary { entry, text })
 }
 
-/// Libraries that a plugin may need beside the C library, which every process has. The one for C++ is left
+/// Libraries of the system that plugins may need beside the C library, which every process has. The one for C++ is left
 /// to the plugins that need it: few do, and its constructors run in every process that has it.
 const SYSTEM_LIBRARIES: [&str; 2] = ["libm.so.6", "libgcc_s.so.1"];
 
-/// Opens the system libraries that plugins may need, once. A library of the process is not searched for
-/// when a plugin names it, so a search path can't put another one in its place from then on. One that
-/// the system doesn't have is passed over: the plugin that needs it then fails to load.
-fn open_system_libraries() {
-    static OPENED: Once = Once::new();
-    OPENED.call_once(|| {
-        let folder = c_library_folder();
-        for name in SYSTEM_LIBRARIES {
-            // Beside the C library nobody's search path is asked.
-            let beside = folder.as_deref().map(|folder| folder.join(name));
-            let path = beside.filter(|path| path.exists());
-            let path = path.unwrap_or_else(|| PathBuf::from(name));
-            // SAFETY: opening runs constructors. These are the C runtime's own, from the folder of the C
-            // library that runs already, or the one that the system's search finds for every program.
-            // The handle is leaked, so nothing of it is ever unloaded.
-            let opened = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
-            std::mem::forget(opened);
-        }
-    });
+/// Opens libraries of the C runtime, [`SYSTEM_LIBRARIES`] and those of `needed`, and keeps them for life. A library of
+/// the process is not searched for when a plugin names it, so a search path can't put another one in its place from then
+/// on. The caller has checked the names. One that the system lacks is passed over: what needs it then fails to load.
+pub(crate) fn open_system_libraries<'a>(needed: impl Iterator<Item = &'a str>) {
+    static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let folder = FOLDER.get_or_init(c_library_folder);
+    for name in SYSTEM_LIBRARIES.into_iter().chain(needed) {
+        // Beside the C library nobody's search path is asked.
+        let beside = folder.as_deref().map(|folder| folder.join(name));
+        let path = beside.filter(|path| path.exists());
+        let path = path.unwrap_or_else(|| PathBuf::from(name));
+        // SAFETY: opening runs constructors. These are the C and C++ runtimes' own, from the folder of the C
+        // library that runs already, or the ones that the system's search finds for every program.
+        // The handle is leaked, so nothing of it is ever unloaded.
+        let opened = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+        std::mem::forget(opened);
+    }
 }
 
 /// The folder from which this process got its C library.

@@ -191,12 +191,15 @@ fn load_installed(package: &InstalledPackage, label: &str) -> Result<Registratio
     let artifact = package.plugin_artifact()?;
     let image = SealedImage::copy(package.open_artifact(&artifact)?, label)?;
     package.check_library(&artifact, &image.read()?)?;
+    let needed = artifact.elf().into_iter().flat_map(|facts| &facts.needed);
+    library::open_system_libraries(needed.map(|name| name.as_str()));
     let library = library::map(image)?;
     let expected = Expected {
         id: package.id().as_str(),
         plugin_id: package.id().as_str(),
         version: Some(package.version()),
         digest: Some(package.manifest_digest()),
+        receipt: package.receipt_digest(),
         origin: Origin::Installed,
         text: Some(&library.text),
         manifest: Some(manifest),
@@ -221,6 +224,7 @@ fn negotiate_builtin(builtin: &Builtin, id: &str) -> Result<Registration, Fault>
         plugin_id: builtin.id(),
         version: None,
         digest: None,
+        receipt: None,
         origin: Origin::Builtin,
         text: None,
         manifest: None,

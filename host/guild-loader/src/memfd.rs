@@ -55,7 +55,7 @@ impl SealedImage {
     }
 
     /// `write` puts bytes of the given digest into the file, or fails.
-    fn fill(
+    pub(crate) fn fill(
         package: &str,
         digest: Digest,
         write: impl FnOnce(&mut File) -> guild_package::Result<()>,
@@ -65,6 +65,25 @@ impl SealedImage {
         seal(&file)?;
         Ok(Self {
             descriptor: take_fresh_number(&file)?,
+            digest,
+        })
+    }
+
+    /// A sealed file that this process inherited under `number` from a host that compared its bytes with
+    /// `digest` before it sealed them. It keeps a small number: such a process maps one library.
+    ///
+    /// # Errors
+    /// `LOADER_UNAVAILABLE` where there is no such file, or it isn't sealed.
+    pub(crate) fn inherited(number: u32, digest: Digest) -> Result<Self, Fault> {
+        let file = File::open(format!("/proc/self/fd/{number}"));
+        let file = file.map_err(|error| Fault::LoaderUnavailable {
+            step: "open an inherited memory file",
+            reason: error.to_string(),
+            next: "mount /proc for this process",
+        })?;
+        check_sealed(&file)?;
+        Ok(Self {
+            descriptor: file.into(),
             digest,
         })
     }
@@ -150,12 +169,22 @@ fn create(package: &str) -> Result<File, Fault> {
         .map_err(|error| unavailable("create a memory file", error))
 }
 
+/// Nobody changes a file that has all of these, this process included.
+const SEALS: SealFlags = SealFlags::SHRINK
+    .union(SealFlags::GROW)
+    .union(SealFlags::WRITE)
+    .union(SealFlags::SEAL);
+
 fn seal(file: &File) -> Result<(), Fault> {
-    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
-    while_busy(BUSY_PAUSE, || rustix::fs::fcntl_add_seals(file, seals))
-        .and_then(|()| rustix::fs::fcntl_get_seals(file))
+    while_busy(BUSY_PAUSE, || rustix::fs::fcntl_add_seals(file, SEALS))
+        .map_err(|error| unavailable("seal a memory file", error))?;
+    check_sealed(file)
+}
+
+fn check_sealed(file: &File) -> Result<(), Fault> {
+    rustix::fs::fcntl_get_seals(file)
         .map_err(|error| unavailable("seal a memory file", error))
-        .and_then(|present| match present.contains(seals) {
+        .and_then(|present| match present.contains(SEALS) {
             true => Ok(()),
             false => Err(Fault::LoaderUnavailable {
                 step: "seal a memory file",
@@ -205,6 +234,17 @@ mod tests {
     use super::*;
     use std::io::{Seek, SeekFrom};
     use std::os::unix::fs::FileExt;
+
+    /// A trial run maps what its host has sealed, and nothing else.
+    #[test]
+    fn an_inherited_file_must_be_sealed() {
+        let number = |file: &File| file.as_raw_fd().cast_unsigned();
+        let file = create("org.test@1.0.0").unwrap();
+        let refused = SealedImage::inherited(number(&file), Digest::NONE).unwrap_err();
+        assert_eq!(refused.code().name, "LOADER_UNAVAILABLE");
+        seal(&file).unwrap();
+        assert!(SealedImage::inherited(number(&file), Digest::NONE).is_ok());
+    }
 
     const BYTES: &[u8] = b"not a library, but bytes";
 

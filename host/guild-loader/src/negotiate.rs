@@ -44,6 +44,8 @@ pub(crate) struct Expected<'a> {
     pub version: Option<&'a PackageVersion>,
     /// SHA-256 of the signed manifest; `None` for code that is linked into the host.
     pub digest: Option<Digest>,
+    /// SHA-256 of the receipt of its acceptance, for reports.
+    pub receipt: Option<Digest>,
     /// Where the code comes from.
     pub origin: Origin,
     /// Where the code is; `None` for code that is linked into the host.
@@ -211,6 +213,7 @@ fn check_identity(plugin: &Plugin, expected: &Expected<'_>) -> Result<PackageIde
             id: expected.id.to_owned(),
             version,
             digest: expected.digest,
+            receipt: expected.receipt,
             origin: expected.origin,
         }),
     }

@@ -35,6 +35,8 @@ pub struct PackageIdentity {
     pub version: String,
     /// SHA-256 of the signed manifest; a built-in package has none.
     pub digest: Option<Digest>,
+    /// SHA-256 of the receipt of its acceptance; a built-in package has none.
+    pub receipt: Option<Digest>,
     /// Where its code comes from.
     pub origin: Origin,
 }
@@ -306,6 +308,7 @@ mod tests {
             id: id.to_owned(),
             version: "1.0.0".to_owned(),
             digest: None,
+            receipt: None,
             origin,
         });
         let table = Table::seal(blank()).unwrap();

@@ -46,6 +46,8 @@ pub enum Code {
     DependencyMissing,
     /// The library can't be a plugin.
     PreflightRefused,
+    /// The code failed its trial run.
+    ProbeFailed,
     /// A session uses the package.
     ActiveSessionBusy,
     /// Another process is changing the store.
@@ -89,6 +91,7 @@ impl Code {
             Self::Incompatible => ("INCOMPATIBLE", 20),
             Self::DependencyMissing => ("DEPENDENCY_MISSING", 21),
             Self::PreflightRefused => ("PREFLIGHT_REFUSED", 22),
+            Self::ProbeFailed => ("PROBE_FAILED", 23),
             Self::ActiveSessionBusy => ("ACTIVE_SESSION_BUSY", 30),
             Self::StoreLocked => ("STORE_LOCKED", 31),
             Self::StoreCorrupt => ("STORE_CORRUPT", 32),
@@ -409,6 +412,18 @@ pub enum Error {
         /// What the signed manifest says.
         found: String,
     },
+    /// The code was run apart from the host, and that failed.
+    #[error("the trial run of {id} {version} failed: {reason}. Nothing was changed. {next}")]
+    ProbeFailed {
+        /// The package.
+        id: PackageId,
+        /// The version.
+        version: Box<PackageVersion>,
+        /// What happened.
+        reason: String,
+        /// What to do.
+        next: &'static str,
+    },
     /// A failed file operation.
     #[error("cannot {action} {}: {source}. {}", .path.display(), io_next(source))]
     Io {
@@ -445,6 +460,7 @@ impl Error {
             Self::SessionsActive { .. } => Code::ActiveSessionBusy,
             Self::RollbackUnavailable { .. } => Code::RollbackUnavailable,
             Self::Preflight { .. } => Code::PreflightRefused,
+            Self::ProbeFailed { .. } => Code::ProbeFailed,
             Self::StoreLocked { .. } => Code::StoreLocked,
             Self::StoreCorrupt { .. } | Self::Checkpoint { .. } => Code::StoreCorrupt,
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,
@@ -536,6 +552,7 @@ mod tests {
             (Code::Incompatible, 20),
             (Code::DependencyMissing, 21),
             (Code::PreflightRefused, 22),
+            (Code::ProbeFailed, 23),
             (Code::ActiveSessionBusy, 30),
             (Code::StoreLocked, 31),
             (Code::StoreCorrupt, 32),

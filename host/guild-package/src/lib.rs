@@ -18,7 +18,9 @@ pub mod manifest;
 pub mod name;
 mod outside;
 pub mod preflight;
+pub mod probe;
 mod ptx;
+pub mod receipt;
 pub mod rotation;
 pub mod seed;
 pub mod sign;
@@ -34,6 +36,7 @@ pub use error::{Code, Error, Result};
 pub use key::{KeyId, KeyRecord, KeygenOptions, keygen};
 pub use manifest::Manifest;
 pub use name::{PackageId, PackageVersion};
+pub use receipt::Receipt;
 pub use store::{
     ArtifactInfo, InstallOptions, Installed, InstalledPackage, Lease, ListedPackage, ObjectSource,
     Store, StoreOptions,

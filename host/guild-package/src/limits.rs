@@ -39,6 +39,10 @@ pub const VERSION_MAX_BYTES: usize = 64;
 pub const TEXT_MAX_BYTES: usize = 1 << 10;
 /// Most elements in any list of a manifest.
 pub const LIST_MAX: usize = 1024;
+/// Largest answer of a trial run, in bytes.
+pub const PROBE_ANSWER_MAX_BYTES: usize = 1 << 20;
+/// Largest receipt, in bytes.
+pub const RECEIPT_MAX_BYTES: u64 = 1 << 20;
 /// Piece in which files are copied and hashed, in bytes.
 pub const COPY_CHUNK_BYTES: usize = 256 << 10;
 /// How far a release's security epoch may lie above its package's floor, unless a signer may raise epochs.

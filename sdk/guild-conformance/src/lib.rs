@@ -17,6 +17,7 @@
 #![deny(unsafe_code)]
 
 pub mod case;
+pub mod golden;
 pub mod oracle;
 pub mod tolerance;
 
@@ -25,5 +26,5 @@ mod guarded;
 mod pool;
 mod report;
 
-pub use driver::{Entry, run, run_cases};
+pub use driver::{Described, Entry, reproduce, run, run_cases};
 pub use report::{Outcome, Report, Verdict};

@@ -19,6 +19,7 @@ pub fn stage(package: &Path, library: &Path, staged: &Path) -> Result<(), DemoEr
     std::fs::create_dir_all(&lib).map_err(DemoError::io("make", &lib))?;
     let toml = staged.join("package.toml");
     std::fs::copy(package.join("package.toml"), &toml).map_err(DemoError::io("write", &toml))?;
+    copy_golden(&package.join(GOLDEN), &staged.join(GOLDEN))?;
     let name = library.file_name().unwrap_or_default();
     let stripped = lib.join(name);
     let mut symbols = stripped.clone().into_os_string();
@@ -45,6 +46,23 @@ pub fn set_version(staged: &Path, from: &str, to: &str) -> Result<(), DemoError>
     }
     let content = content.replace(&line(from), &line(to));
     std::fs::write(&path, content).map_err(DemoError::io("write", &path))
+}
+
+/// The folder of a package's golden vectors.
+const GOLDEN: &str = "golden";
+
+/// Copies the files with golden vectors, where a package has some.
+fn copy_golden(from: &Path, to: &Path) -> Result<(), DemoError> {
+    if !from.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(to).map_err(DemoError::io("make", to))?;
+    for entry in std::fs::read_dir(from).map_err(DemoError::io("read", from))? {
+        let entry = entry.map_err(DemoError::io("read", from))?;
+        let copy = to.join(entry.file_name());
+        std::fs::copy(entry.path(), &copy).map_err(DemoError::io("write", &copy))?;
+    }
+    Ok(())
 }
 
 /// The package id in a staging folder's package.toml.

@@ -75,6 +75,10 @@ const REACHED: &[(Exit, &str)] = &[
         "tests/end-to-end/tests/refusals.rs::a_library_without_the_entry_symbol_is_refused",
     ),
     (
+        Exit::ProbeFailed,
+        "tests/end-to-end/tests/refusals.rs::a_package_that_crashes_in_its_trial_run_is_refused",
+    ),
+    (
         Exit::ActiveSessionBusy,
         "tests/end-to-end/tests/exit_codes.rs::a_package_that_a_session_uses_is_busy",
     ),
@@ -118,7 +122,6 @@ const OUT_OF_REACH: &[(Exit, &str)] = &[
         Exit::Expired,
         "no command gives a key a last day yet; guild-package's tests reach it",
     ),
-    (Exit::ProbeFailed, "no command makes a trial run yet"),
     (
         Exit::AmbientTainted,
         "no command sets the policy that refuses a tainted environment yet; guild-loader's tests reach it",

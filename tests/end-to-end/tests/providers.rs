@@ -64,6 +64,23 @@ fn an_installed_package_takes_the_place_of_a_built_in_one() {
     );
 }
 
+/// From a token to the receipt of the code that made it, whose bytes have the digest that the report names.
+#[test]
+fn a_report_leads_to_the_receipt_of_each_package() {
+    let site = Site::with(&[CPU]);
+    let (_, answer) = run(&site, &[]);
+    let packages = answer["packages"].as_array().unwrap();
+    assert!(packages[1]["receipt_sha256"].is_null(), "{answer}");
+    let command = ["kernel", "receipt", "org.guild.kernels.cpu"];
+    let printed = site.text_command(&command).output().unwrap().stdout;
+    let receipt = printed.strip_suffix(b"\n").unwrap();
+    let digest = guild_package::Digest::of(receipt).to_string();
+    assert_eq!(packages[0]["receipt_sha256"], digest.as_str());
+    let receipt: Value = serde_json::from_slice(receipt).unwrap();
+    assert_eq!(receipt["manifest_sha256"], packages[0]["digest"]);
+    assert_eq!(receipt["golden"].as_array().unwrap().len(), 3);
+}
+
 #[test]
 fn the_reference_package_binds_only_when_it_is_asked_for() {
     let site = Site::with(&[REFERENCE, QWEN]);

@@ -1,6 +1,6 @@
 //! Packages that must not get in: each refused with its own code, and nothing in the store changed.
 
-use guild_end_to_end::{CPU, QWEN, Site};
+use guild_end_to_end::{CPU, QWEN, Site, file};
 use guild_package::bundle::{Bundle, BundleEntry, EmitEntry, emit};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -146,4 +146,45 @@ fn a_library_without_the_entry_symbol_is_refused() {
     assert!(compiled.unwrap().success());
     let bundle = site.sign(&staged, "no-entry");
     refused(&site, &bundle, 22, "PREFLIGHT_REFUSED");
+}
+
+/// A bundle under the name of the Qwen package whose library is a C plugin that does this in `init`.
+fn in_init(site: &Site, statements: &str) -> String {
+    let staged = site.stage(QWEN);
+    let library = staged.join("lib/libguild_qwen.so");
+    let compiled = Command::new("cc")
+        .args(["-std=c99", "-shared", "-fPIC", "-I"])
+        .arg(file("include"))
+        .arg("-DPLUGIN_ID=\"org.guild.runners.qwen\"")
+        .arg(format!("-DIN_INIT={statements}"))
+        .arg("-o")
+        .arg(&library)
+        .arg(file("tests/c-plugins/in_init.c"))
+        .status();
+    assert!(compiled.unwrap().success());
+    site.sign(&staged, "in-init")
+}
+
+#[test]
+fn a_package_that_crashes_in_its_trial_run_is_refused() {
+    let site = Site::new();
+    let bundle = in_init(&site, "abort();");
+    refused(&site, &bundle, 23, "PROBE_FAILED");
+}
+
+/// Row 84, with the real kernels: the signed vectors differ in one bit from what they compute.
+#[test]
+fn row_84_kernels_that_compute_something_else_are_refused() {
+    let site = Site::new();
+    let staged = site.stage(CPU);
+    let vectors = staged.join("golden/linear-q4_k.golden");
+    let mut bytes = std::fs::read(&vectors).unwrap();
+    // The file ends with an output; its last number in this bit becomes twice or half of it.
+    let exponent = bytes.len() - 2;
+    bytes[exponent] ^= 0x80;
+    std::fs::write(&vectors, bytes).unwrap();
+    refused(&site, &site.sign(&staged, "bent"), 23, "PROBE_FAILED");
+    let good = site.bundle(CPU);
+    let installed = site.guild.json(&["kernel", "install", &good]).unwrap();
+    assert!(installed["receipt_sha256"].is_string(), "{installed}");
 }

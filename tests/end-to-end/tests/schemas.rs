@@ -36,6 +36,7 @@ const CASES: &[&str] = &[
     "kernel install {folder}/case.gkernel",
     "kernel list",
     "kernel active",
+    "kernel receipt org.guild.runners.qwen",
     "kernel log",
     "kernel disable org.guild.runners.qwen",
     "kernel disable org.guild.runners.qwen",

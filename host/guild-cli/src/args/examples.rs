@@ -127,6 +127,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "kernel receipt",
+        &[
+            "guild kernel receipt org.example.kernels",
+            "guild kernel receipt org.example.kernels@1.0.0",
+        ],
+    ),
+    (
         "kernel log",
         &[
             "guild kernel log",

@@ -25,13 +25,15 @@ pub enum KernelCommand {
     /// Install a bundle and make it active.
     Install(InstallArgs),
     /// Make an installed version the one that is loaded.
-    Enable(InstalledArgs),
+    Enable(EnableArgs),
     /// Load no version of a package any more.
     Disable(DisableArgs),
     /// Go back to the version that was enabled before.
     Rollback(RollbackArgs),
     /// Remove installed versions.
     Remove(InstalledArgs),
+    /// Show why an installed version was accepted.
+    Receipt(InstalledArgs),
     /// Delete files that no installed version needs.
     Gc,
     /// List the bundles of a folder that are newer than what is installed.
@@ -74,9 +76,31 @@ pub struct InstallArgs {
     /// Accept other publishers than those of the first install.
     #[arg(long)]
     pub accept_new_publisher: bool,
+    /// How its code is tried.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
 }
 
-/// `guild kernel enable` and `guild kernel remove`.
+/// How a package's code is tried before it becomes active.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ProbeArgs {
+    /// Refuse where this system can't shut the trial run in (Landlock and seccomp).
+    #[arg(long)]
+    pub require_sandbox: bool,
+}
+
+/// `guild kernel enable`.
+#[derive(Args, Debug)]
+pub struct EnableArgs {
+    /// Package, or one version of it: ID or ID@VERSION.
+    #[arg(value_name = "PACKAGE")]
+    pub package: String,
+    /// How its code is tried.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
+}
+
+/// `guild kernel remove` and `guild kernel receipt`.
 #[derive(Args, Debug)]
 pub struct InstalledArgs {
     /// Package, or one version of it: ID or ID@VERSION.
@@ -108,8 +132,11 @@ pub struct RollbackArgs {
     #[arg(long)]
     pub pin: bool,
     /// List the versions and whether each could be enabled now, and change nothing.
-    #[arg(long, conflicts_with_all = ["to", "pin"])]
+    #[arg(long, conflicts_with_all = ["to", "pin", "require_sandbox"])]
     pub list: bool,
+    /// How its code is tried.
+    #[command(flatten)]
+    pub probe: ProbeArgs,
 }
 
 /// `guild kernel log`.
@@ -165,6 +192,9 @@ pub struct SelftestArgs {
     /// For what is drawn by chance.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
+    /// Run one operation on the store of a trial, for the parent that will kill it.
+    #[arg(long, hide = true, num_args = 3, value_names = ["OPERATION", "WORKSHOP", "STORE"])]
+    pub run_one: Vec<PathBuf>,
 }
 
 /// `guild kernel floor`.

@@ -5,6 +5,7 @@ use crate::commands::parsed;
 use crate::data_dir::open_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::wiring::probe::{probe, say_what_is_missing};
 use guild_package::{InstallOptions, VerifyOptions};
 use serde_json::json;
 use std::path::Path;
@@ -24,7 +25,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         allow_downgrade: args.allow_downgrade,
         accept_new_publisher: args.accept_new_publisher,
     };
-    let installed = open_store(data_dir)?.install(&args.bundle, &options)?;
+    let installed = open_store(data_dir)?.install(&args.bundle, &options, &probe(args.probe))?;
     let state = if installed.already_installed {
         "is already installed"
     } else {
@@ -51,6 +52,10 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
             "{files} of its files were damaged and are whole again."
         ));
     }
+    if let (Some(receipt), Some(_)) = (installed.receipt, &installed.probed) {
+        output.say(format!("Receipt {receipt}"));
+    }
+    say_what_is_missing(installed.probed.as_ref(), output);
     output.data(format!("{} {}", installed.id, installed.version))?;
     output.object(json!({
         "id": installed.id,
@@ -62,6 +67,8 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         "previous": installed.previous,
         "enabled": installed.enabled,
         "held": installed.held,
+        "receipt_sha256": installed.receipt,
+        "sandbox": installed.probed.map(|probed| probed.sandbox),
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
     }))
 }

@@ -6,6 +6,7 @@ use crate::commands::parsed;
 use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::wiring::probe::probe;
 use guild_package::store::{Candidate, RollbackOptions};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -21,7 +22,8 @@ pub fn run(args: &RollbackArgs, data_dir: Option<&Path>, output: Output) -> Outc
         to_generation: args.to,
         pin: args.pin,
     };
-    say(&store.rollback(id.as_ref(), options)?, Value::Null, output)
+    let selected = store.rollback(id.as_ref(), options, &probe(args.probe))?;
+    say(&selected, Value::Null, output)
 }
 
 /// Prints one line a version: `*` marks the enabled one, `-` one that was enabled before, `!` one that can't be.

@@ -3,6 +3,7 @@
 use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::wiring::probe::say_what_is_missing;
 use guild_package::store::Selected;
 use guild_package::store::generation::Pin;
 use guild_package::{PackageId, PackageVersion};
@@ -26,6 +27,8 @@ pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
         held,
         generation,
         changed,
+        probed,
+        receipt,
     } = selected;
     output.say(match (previous, enabled, changed) {
         (_, Some(version), false) => format!("{id} {version} is enabled already"),
@@ -38,6 +41,7 @@ pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
     if let Some(held) = held {
         output.say(format!("No install enables a version of it up to {held}."));
     }
+    say_what_is_missing(probed.as_ref(), output);
     output.data(match enabled {
         Some(version) => format!("{id} {version}"),
         None => format!("{id} -"),
@@ -49,6 +53,8 @@ pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
         "held": held,
         "generation": generation,
         "changed": changed,
+        "receipt_sha256": receipt,
+        "sandbox": probed.as_ref().map(|probed| probed.sandbox),
     });
     if let (Value::Object(answer), Value::Object(more)) = (&mut answer, more) {
         answer.extend(more);

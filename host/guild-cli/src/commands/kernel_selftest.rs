@@ -9,6 +9,7 @@ use guild_crash::{
     CrashError, Effort, Kills, OPERATIONS, Operation, PACKAGE, Random, Trial, Violation, Workshop,
     check,
 };
+use guild_package::{Store, StoreOptions};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -27,6 +28,9 @@ struct Row {
 
 /// Checks every operation, and ends with 1 where something doesn't hold.
 pub fn run(args: &SelftestArgs, output: Output) -> Outcome<()> {
+    if let [operation, workshop, store] = args.run_one.as_slice() {
+        return run_one(&operation.to_string_lossy(), workshop, store, output);
+    }
     let folder = Temporary::new()?;
     let workshop = Workshop::new(&folder.0)?;
     output.data("operation\timages\tsecond runs\tkilled\tviolations")?;
@@ -59,30 +63,43 @@ fn check_one(
         ..Effort::default()
     };
     let outcome = check(workshop, operation, &effort)?;
-    let kills = match words(operation, workshop) {
-        None => Kills::default(),
-        Some(words) => {
-            let program = std::env::current_exe()
-                .map_err(|error| Failure::io(Path::new("this program"), &error))?;
-            let command = |data: &Path| {
-                let mut command = Command::new(&program);
-                command.env_clear().arg("--no-config").arg("--data-dir");
-                command.arg(data).arg("kernel").args(&words);
-                command
-            };
-            let trial = Trial::new(workshop, operation)?;
-            let mut random = Random::new(args.seed);
-            trial.kill_at_random(folder, count(args.kills), &mut random, &command)?
-        }
+    let program =
+        std::env::current_exe().map_err(|error| Failure::io(Path::new("this program"), &error))?;
+    let words = words(operation, workshop);
+    let command = |data: &Path| {
+        let mut command = Command::new(&program);
+        command.env_clear().arg("--no-config").arg("--data-dir");
+        command.arg(data).arg("kernel");
+        match &words {
+            Some(words) => command.args(words),
+            None => command
+                .args(["selftest", "--crash", "--run-one", operation.name])
+                .arg(folder)
+                .arg(data.join("kernels")),
+        };
+        command
     };
+    let trial = Trial::new(workshop, operation)?;
+    let mut random = Random::new(args.seed);
+    let kills = trial.kill_at_random(folder, count(args.kills), &mut random, &command)?;
     Ok(Row { outcome, kills })
 }
 
-/// The words of the `guild kernel` command that is the operation; absent for one that is no single command.
+/// One operation of the list on the store of a trial, in a process that may be killed at any moment. The packages of a
+/// trial have no code, so nothing of them is run.
+fn run_one(operation: &str, workshop: &Path, store: &Path, output: Output) -> Outcome<()> {
+    let operation = Operation::named(operation)
+        .ok_or_else(|| Failure::new(Exit::Usage, "there is no such operation"))?;
+    let workshop = Workshop::at(workshop)?;
+    let store = Store::open(store, StoreOptions::default())?;
+    operation.run_on(&workshop, &store)?;
+    output.data("done")
+}
+
+/// The words of the `guild kernel` command that is the operation; absent for one that would run a package's code, or is
+/// no single command.
 fn words(operation: &Operation, workshop: &Workshop) -> Option<Vec<OsString>> {
     let line = match operation.name {
-        "install" => vec!["install".into(), workshop.bundle("1.0.3").into()],
-        "install over damage" => vec!["install".into(), workshop.bundle("1.0.1").into()],
         "trust add" => vec![
             "trust".into(),
             "add".into(),
@@ -93,9 +110,7 @@ fn words(operation: &Operation, workshop: &Workshop) -> Option<Vec<OsString>> {
         name => {
             let key = workshop.publisher().id;
             let text = match name {
-                "enable" => format!("enable {PACKAGE}@1.0.0"),
                 "disable" => format!("disable {PACKAGE}"),
-                "rollback" => format!("rollback {PACKAGE} --to 2"),
                 "remove" => format!("remove {PACKAGE}"),
                 "trust revoke" => format!("trust revoke {key} --compromised --since-gen 2"),
                 "floor" => format!("floor {PACKAGE} 1"),

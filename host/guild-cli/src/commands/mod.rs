@@ -18,6 +18,7 @@ pub mod kernel_keygen;
 pub mod kernel_list;
 pub mod kernel_log;
 pub mod kernel_outdated;
+pub mod kernel_receipt;
 pub mod kernel_remove;
 pub mod kernel_rollback;
 pub mod kernel_rotate_key;

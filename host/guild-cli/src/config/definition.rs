@@ -210,7 +210,7 @@ struct Belongs {
 
 fn settable(argument: &Arg, command: &str, belongs: Belongs) -> Option<SettableOption> {
     let name = argument.get_long()?.to_owned();
-    if AGREED_EACH_TIME.contains(&name.as_str()) {
+    if argument.is_hide_set() || AGREED_EACH_TIME.contains(&name.as_str()) {
         return None;
     }
     let many = argument.get_value_delimiter().is_some()

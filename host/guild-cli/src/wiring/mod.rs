@@ -7,6 +7,7 @@ pub mod isa;
 pub mod model;
 pub mod planned;
 mod prefetch;
+pub mod probe;
 #[expect(unsafe_code, reason = "hands the loader's tables to the graph")]
 pub mod registry;
 pub mod sampling;

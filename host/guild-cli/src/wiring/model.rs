@@ -179,6 +179,7 @@ fn package_counters(package: &RegisteredPackage) -> Option<Value> {
             "id": package.identity.id,
             "version": package.identity.version,
             "digest": package.identity.digest,
+            "receipt_sha256": package.identity.receipt,
             "operations": ran,
         })
     })

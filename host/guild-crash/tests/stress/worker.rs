@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
+use guild_crash::unprobed::Unprobed;
 use guild_crash::{PACKAGE, Random, Workshop};
 use guild_package::store::RollbackOptions;
 use guild_package::trust::{Grant, Scope};
@@ -64,11 +65,11 @@ fn run(act: Act, workshop: &Workshop, store: &Store) -> Result<Option<u64>> {
                 ..InstallOptions::default()
             };
             let bundle = workshop.bundle(&version(index).to_string());
-            let installed = store.install(&bundle, &options)?;
+            let installed = store.install(&bundle, &options, &Unprobed)?;
             (!installed.already_installed).then_some(installed.generation)
         }
         Act::Enable(index) => {
-            let selected = store.enable(&id, Some(&version(index)))?;
+            let selected = store.enable(&id, Some(&version(index)), &Unprobed)?;
             selected.changed.then_some(selected.generation)
         }
         Act::Disable => {
@@ -76,7 +77,7 @@ fn run(act: Act, workshop: &Workshop, store: &Store) -> Result<Option<u64>> {
             selected.changed.then_some(selected.generation)
         }
         Act::Rollback => {
-            let selected = store.rollback(Some(&id), RollbackOptions::default())?;
+            let selected = store.rollback(Some(&id), RollbackOptions::default(), &Unprobed)?;
             selected.changed.then_some(selected.generation)
         }
         Act::Remove(index) => Some(store.remove(&id, Some(&version(index)))?.generation),

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::unprobed::Unprobed;
 use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
 use guild_package::bundle::Bundle;
 use guild_package::seed::SeedFile;
@@ -38,8 +39,17 @@ pub struct Package<'a> {
     pub link: &'a [&'a str],
     /// Operations that the manifest lists.
     pub operations: &'a [&'a str],
+    /// Golden vectors.
+    pub golden: &'a [GoldenFile],
     /// Oldest host that the manifest asks for.
     pub host_min: &'a str,
+}
+
+/// A file of golden vectors.
+pub struct GoldenFile {
+    pub op: &'static str,
+    pub bytes: Vec<u8>,
+    pub tolerance: u64,
 }
 
 impl<'a> Package<'a> {
@@ -53,6 +63,7 @@ impl<'a> Package<'a> {
             libraries: &[],
             link: &[],
             operations: &["guild.core.add@1", "org.test.double@1"],
+            golden: &[],
             host_min: "1.0",
         }
     }
@@ -202,14 +213,19 @@ impl Bench {
     }
 
     fn install_bundle(&self, bundle: &Path) -> guild_package::Result<Installed> {
-        self.store.install(bundle, &InstallOptions::default())
+        self.store
+            .install(bundle, &InstallOptions::default(), &Unprobed)
     }
 
     /// Builds and signs; returns the bundle and the digest of the library.
-    fn sign(&self, package: &Package<'_>) -> (PathBuf, Digest) {
+    pub fn sign(&self, package: &Package<'_>) -> (PathBuf, Digest) {
         let staging = tempfile::tempdir_in(self.path()).unwrap();
         let library = staging.path().join("plugin.so");
         compile(package, &library);
+        for (number, golden) in package.golden.iter().enumerate() {
+            let path = staging.path().join(format!("golden{number}.bin"));
+            fs::write(path, &golden.bytes).unwrap();
+        }
         fs::write(staging.path().join("package.toml"), package_toml(package)).unwrap();
         let bundle = self.path().join("out.gkernel");
         if bundle.exists() {
@@ -319,6 +335,14 @@ target = 0
         write!(
             text,
             "\n[[provides]]\nop = \"{operation}\"\ndtype = [\"f32\"]\nlayout = \"row-major\"\n"
+        )
+        .unwrap();
+    }
+    for (number, golden) in package.golden.iter().enumerate() {
+        let GoldenFile { op, tolerance, .. } = golden;
+        write!(
+            text,
+            "\n[[artifacts]]\npath = \"golden{number}.bin\"\nrole = \"golden\"\n\n[[golden]]\nop = \"{op}\"\nvectors = \"golden{number}.bin\"\ntolerance = {tolerance}\n"
         )
         .unwrap();
     }

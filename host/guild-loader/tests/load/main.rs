@@ -6,3 +6,5 @@ mod fixture;
 mod refused;
 mod selection;
 mod surroundings;
+#[path = "../../../guild-crash/src/unprobed.rs"]
+mod unprobed;

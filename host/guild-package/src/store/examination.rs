@@ -82,6 +82,9 @@ impl Store {
         };
         match InstalledPackage::open(&self.root, state, id, version, installed) {
             Ok(package) => {
+                if let (Some(_), Err(error)) = (package.receipt_digest(), package.receipt()) {
+                    fault(error);
+                }
                 for artifact in package.artifacts() {
                     examined.files += 1;
                     examined.bytes += artifact.size();

@@ -83,6 +83,9 @@ pub struct VersionState {
     pub envelope: Digest,
     /// The generation that installed it.
     pub installed_gen: u64,
+    /// Digest of the receipt of its last acceptance; absent if that was before there were receipts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<Digest>,
 }
 
 /// Who serves a name, and who decided so.
@@ -135,6 +138,19 @@ impl Generation {
             signers: BTreeMap::new(),
             time_seen,
         })
+    }
+
+    /// Says why an installed version was accepted.
+    pub(super) fn set_receipt(
+        &mut self,
+        id: &PackageId,
+        version: &PackageVersion,
+        receipt: Digest,
+    ) {
+        let package = self.packages.get_mut(id);
+        if let Some(state) = package.and_then(|package| package.versions.get_mut(version)) {
+            state.receipt = Some(receipt);
+        }
     }
 
     /// A copy to change, as the successor of this generation, whose file has `digest`.

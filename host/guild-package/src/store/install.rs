@@ -12,6 +12,8 @@ use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
+use crate::probe::{self, Probe, Probed, Subject};
+use crate::receipt::{Grounds, Receipt};
 use crate::store::Store;
 use crate::store::failpoint::{self, Boundary};
 use crate::store::generation::{Generation, Pin, VersionState};
@@ -57,6 +59,10 @@ pub struct Installed {
     pub held: Option<PackageVersion>,
     /// The keys that counted.
     pub signers: Vec<Signer>,
+    /// What the trial run found; absent where the package was installed already.
+    pub probed: Option<Probed>,
+    /// Digest of the receipt.
+    pub receipt: Option<Digest>,
 }
 
 /// What `args_digest` covers.
@@ -70,13 +76,18 @@ struct Arguments {
 impl Store {
     /// Installs the bundle at `bundle_path` and enables it. On any error the store's state is as it was.
     /// If the very same package is installed already, only its files that are missing or damaged are
-    /// written again.
+    /// written again. Otherwise `probe` runs the code of the verified bytes before anything is committed.
     ///
     /// # Errors
-    /// Whatever verification refuses; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
+    /// Whatever verification refuses; [`Error::ProbeFailed`]; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
     /// [`Error::Incompatible`], [`Error::HostAbi`]; [`Error::StoreLocked`],
     /// [`Error::StoreCorrupt`] and [`Error::Io`].
-    pub fn install(&self, bundle_path: &Path, options: &InstallOptions) -> Result<Installed> {
+    pub fn install(
+        &self,
+        bundle_path: &Path,
+        options: &InstallOptions,
+        probe: &dyn Probe,
+    ) -> Result<Installed> {
         // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
         let source = outside::open_regular(bundle_path)?;
         let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
@@ -91,23 +102,23 @@ impl Store {
         let package = VerifiedPackage::check(staged, &state.trust, occasion)?;
         let manifest = package.manifest();
         let enabled = state.generation.enabled(&manifest.id);
+        let before = state.generation.version(&manifest.id, &manifest.version);
         let mut installed = Installed {
             id: manifest.id.clone(),
             version: manifest.version.clone(),
             manifest_digest: package.manifest_digest(),
             generation: state.head.n,
-            already_installed: state
-                .generation
-                .version(&manifest.id, &manifest.version)
-                .is_some(),
+            already_installed: before.is_some(),
             files_restored: 0,
             previous: enabled.map(|(version, _)| version.clone()),
             enabled: enabled.map(|(version, _)| version.clone()),
             held: state.generation.held.get(&manifest.id).cloned(),
             signers: package.signers().to_vec(),
+            probed: None,
+            receipt: before.and_then(|before| before.receipt),
         };
         if installed.already_installed {
-            installed.files_restored = put_parts(&mut transaction, &package)?;
+            installed.files_restored = put_parts(&mut transaction, &package, None)?;
             return Ok(installed);
         }
         if !options.allow_downgrade {
@@ -115,8 +126,13 @@ impl Store {
         }
         check_host(manifest)?;
         check_dependencies(self, state, manifest)?;
-        let generation = self.compose(state, &package, options)?;
-        put_parts(&mut transaction, &package)?;
+        let mut generation = self.compose(state, &package, options)?;
+        let probed = probe::run(probe, &Subject::staged(&package))?;
+        let receipt = receipt(state, &package, options, &probed)?;
+        installed.probed = Some(probed);
+        installed.receipt = Some(Digest::of(&receipt));
+        generation.set_receipt(&installed.id, &installed.version, Digest::of(&receipt));
+        put_parts(&mut transaction, &package, Some(&receipt))?;
         if self.root.fs.is_shared() {
             lease::prepare(&self.root, package.manifest_digest())?;
         }
@@ -145,6 +161,7 @@ impl Store {
             manifest: package.manifest_digest(),
             envelope: Digest::of(package.authorized().envelope_bytes()),
             installed_gen: next.n,
+            receipt: None,
         };
         let entry = next.packages.entry(manifest.id.clone()).or_default();
         entry.versions.insert(manifest.version.clone(), version);
@@ -226,9 +243,32 @@ fn enabled_dependency(
     }
 }
 
+/// Why the package is accepted.
+fn receipt(
+    state: &State,
+    package: &VerifiedPackage,
+    options: &InstallOptions,
+    probed: &Probed,
+) -> Result<Vec<u8>> {
+    let grounds = Grounds {
+        manifest: package.manifest(),
+        manifest_sha256: package.manifest_digest(),
+        envelope_sha256: Digest::of(package.authorized().envelope_bytes()),
+        signers: package.signers(),
+        trust: &state.trust,
+        allow_downgrade: options.allow_downgrade,
+        accept_new_publisher: options.accept_new_publisher,
+    };
+    Receipt::new(&grounds, probed)?.encode()
+}
+
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.
-fn put_parts(transaction: &mut Transaction<'_>, package: &VerifiedPackage) -> Result<usize> {
-    let (objects, meta) = stage_parts(transaction, package)?;
+fn put_parts(
+    transaction: &mut Transaction<'_>,
+    package: &VerifiedPackage,
+    receipt: Option<&[u8]>,
+) -> Result<usize> {
+    let (objects, meta) = stage_parts(transaction, package, receipt)?;
     failpoint::reach(Boundary::Staged); // B1
     transaction.publish(&objects)?;
     failpoint::reach(Boundary::ObjectsPublished); // B2
@@ -241,10 +281,11 @@ fn put_parts(transaction: &mut Transaction<'_>, package: &VerifiedPackage) -> Re
         .count())
 }
 
-/// Step 10.4: artifacts for `objects/`, then manifest and envelope for `meta/`.
+/// Step 10.4: artifacts for `objects/`, then manifest, envelope and receipt for `meta/`.
 fn stage_parts(
     transaction: &mut Transaction<'_>,
     package: &VerifiedPackage,
+    receipt: Option<&[u8]>,
 ) -> Result<(Vec<Staged>, Vec<Staged>)> {
     let mut objects = Vec::new();
     for artifact in &package.manifest().artifacts {
@@ -254,13 +295,10 @@ fn stage_parts(
         objects.push(staged);
     }
     let mut meta = Vec::new();
-    for bytes in [
-        package.authorized().manifest_bytes(),
-        package.authorized().envelope_bytes(),
-    ] {
-        let digest = Digest::of(bytes);
-        let size = bytes.len() as u64;
-        meta.push(transaction.stage(Area::Meta, digest, size, |sink| sink(bytes))?);
+    let signed = package.authorized();
+    let signed = [signed.manifest_bytes(), signed.envelope_bytes()];
+    for bytes in signed.into_iter().chain(receipt) {
+        meta.push(transaction.stage_meta(bytes)?);
     }
     Ok((objects, meta))
 }

@@ -8,10 +8,11 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::digest::{Digest, Hasher};
 use crate::error::{Error, Result};
-use crate::limits::{COPY_CHUNK_BYTES, ENVELOPE_MAX_BYTES, MANIFEST_MAX_BYTES};
+use crate::limits::{COPY_CHUNK_BYTES, ENVELOPE_MAX_BYTES, MANIFEST_MAX_BYTES, RECEIPT_MAX_BYTES};
 use crate::manifest::{Artifact, ElfFacts, Manifest, Role, Target};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::preflight;
+use crate::receipt::Receipt;
 use crate::store::generation::VersionState;
 use crate::store::path::{Area, StorePath};
 use crate::store::state::{Root, State};
@@ -24,6 +25,7 @@ pub struct InstalledPackage {
     authorized: AuthorizedManifest,
     envelope_digest: Digest,
     installed_gen: u64,
+    receipt: Option<Digest>,
     enabled: bool,
     strict_ambient: bool,
 }
@@ -71,6 +73,7 @@ impl InstalledPackage {
             authorized,
             envelope_digest: installed.envelope,
             installed_gen: installed.installed_gen,
+            receipt: installed.receipt,
             enabled: state
                 .generation
                 .enabled(id)
@@ -96,6 +99,11 @@ impl InstalledPackage {
         self.authorized.manifest()
     }
 
+    /// The bytes that were signed.
+    pub(crate) fn manifest_bytes(&self) -> &[u8] {
+        self.authorized.manifest_bytes()
+    }
+
     /// The identity: SHA-256 of the manifest's bytes.
     #[must_use]
     pub const fn manifest_digest(&self) -> Digest {
@@ -112,6 +120,26 @@ impl InstalledPackage {
     #[must_use]
     pub const fn installed_gen(&self) -> u64 {
         self.installed_gen
+    }
+
+    /// Digest of the receipt of its last acceptance; absent if that was before there were receipts.
+    #[must_use]
+    pub const fn receipt_digest(&self) -> Option<Digest> {
+        self.receipt
+    }
+
+    /// Why it was accepted. Evidence for people: nothing depends on it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no receipt, [`Error::StoreCorrupt`] if it is missing or damaged.
+    pub fn receipt(&self) -> Result<Receipt> {
+        let Some(digest) = self.receipt else {
+            return Err(Error::NotFound {
+                what: format!("a receipt of {} {}", self.id(), self.version()),
+                next: "`guild kernel disable` and `guild kernel enable` make one".to_owned(),
+            });
+        };
+        Receipt::decode(&self.root.meta(digest, RECEIPT_MAX_BYTES)?)
     }
 
     /// Whether this version was the enabled one when the store was read.
@@ -172,13 +200,18 @@ impl InstalledPackage {
     /// [`Error::NotFound`] if the artifact is another package's, [`Error::StoreCorrupt`] if the object is
     /// missing or has another owner, mode or size than the store gave it.
     pub fn open_artifact(&self, info: &ArtifactInfo) -> Result<ObjectSource> {
-        if !self.manifest().artifacts.contains(&info.artifact) {
+        self.object(&info.artifact)
+    }
+
+    /// As [`Self::open_artifact`].
+    pub(crate) fn object(&self, artifact: &Artifact) -> Result<ObjectSource> {
+        if !self.manifest().artifacts.contains(artifact) {
             return Err(Error::NotFound {
-                what: format!("artifact {} of {}", info.path(), self.id()),
+                what: format!("artifact {} of {}", artifact.path, self.id()),
                 next: "Take it from the same package's artifacts()".to_owned(),
             });
         }
-        let Artifact { sha256, size, .. } = info.artifact;
+        let Artifact { sha256, size, .. } = *artifact;
         let path = StorePath::content(Area::Objects, sha256);
         let file = self
             .root
@@ -191,7 +224,7 @@ impl InstalledPackage {
         check_object(&self.root, &path, &file, size)?;
         Ok(ObjectSource {
             file,
-            name: info.path().to_string(),
+            name: artifact.path.to_string(),
             sha256,
             size,
         })
@@ -322,7 +355,7 @@ impl AsFd for ObjectSource {
 }
 
 /// The error for a package without a plugin for this machine.
-pub(super) fn incompatible(manifest: &Manifest) -> Error {
+pub(crate) fn incompatible(manifest: &Manifest) -> Error {
     Error::Incompatible {
         id: manifest.id.clone(),
         version: manifest.version.clone(),

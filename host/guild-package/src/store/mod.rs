@@ -43,6 +43,7 @@ use crate::verify::system_time_s;
 
 pub use examination::{Examined, Fault};
 pub use install::{InstallOptions, Installed};
+pub(crate) use installed::incompatible;
 pub use installed::{ArtifactInfo, InstalledPackage, ObjectSource};
 pub use lease::{Lease, LeaseNote};
 pub use log::{LogEntry, Selection, WholeChain};

@@ -175,6 +175,7 @@ impl Named {
         };
         for (_, _, version) in generation.installed() {
             named.meta.extend([version.manifest, version.envelope]);
+            named.meta.extend(version.receipt);
             let bytes = root.meta(version.manifest, MANIFEST_MAX_BYTES)?;
             named.add_artifacts(&Manifest::decode(&bytes)?);
         }

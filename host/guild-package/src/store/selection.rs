@@ -9,6 +9,8 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::name::{PackageId, PackageVersion};
 use crate::preflight;
+use crate::probe::{self, Probe, Probed, Subject};
+use crate::receipt::{Grounds, Receipt};
 use crate::store::Store;
 use crate::store::generation::Generation;
 use crate::store::installed::{InstalledPackage, incompatible};
@@ -37,6 +39,10 @@ pub struct Selected {
     pub generation: u64,
     /// Whether a generation was written; not where it was so already.
     pub changed: bool,
+    /// What the trial run found; absent where no version was enabled or nothing changed.
+    pub probed: Option<Probed>,
+    /// Digest of the receipt of what is enabled now.
+    pub receipt: Option<Digest>,
 }
 
 /// Where `rollback` goes.
@@ -71,13 +77,19 @@ struct Arguments<'a> {
 }
 
 impl Store {
-    /// Enables an installed version; absent, the newest. Sessions that run keep the version they have.
+    /// Enables an installed version; absent, the newest. Sessions that run keep the version they have. `probe`
+    /// runs its code first, unless it is the enabled one.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; what loading would refuse, under today's trust; [`Error::EpochBelowFloor`],
+    /// [`Error::NotFound`]; [`Error::ProbeFailed`]; what loading would refuse, under today's trust; [`Error::EpochBelowFloor`],
     /// [`Error::DependencyMissing`], [`Error::StillNeeded`]; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and
     /// [`Error::Io`].
-    pub fn enable(&self, id: &PackageId, version: Option<&PackageVersion>) -> Result<Selected> {
+    pub fn enable(
+        &self,
+        id: &PackageId,
+        version: Option<&PackageVersion>,
+        probe: &dyn Probe,
+    ) -> Result<Selected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         let installed = state.generation.packages.get(id);
@@ -86,7 +98,7 @@ impl Store {
             return Err(not_installed(id, None));
         };
         let package = self.selectable(state, id, &version)?;
-        self.select(transaction, "enable", &package, None)
+        self.select(transaction, "enable", &package, None, probe)
     }
 
     /// Disables a package: sessions that begin from now on don't load it. Where sessions use the version, it is
@@ -144,10 +156,15 @@ impl Store {
     /// rollback goes back to where the first one left. Without an id it is the package whose selection changed last.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::RollbackUnavailable`], with the reason and the versions that would do;
+    /// [`Error::NotFound`]; [`Error::ProbeFailed`]; [`Error::RollbackUnavailable`], with the reason and the versions that would do;
     /// [`Error::Usage`] for a pin where no version is left behind; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and
     /// [`Error::Io`].
-    pub fn rollback(&self, id: Option<&PackageId>, options: RollbackOptions) -> Result<Selected> {
+    pub fn rollback(
+        &self,
+        id: Option<&PackageId>,
+        options: RollbackOptions,
+        probe: &dyn Probe,
+    ) -> Result<Selected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         let id = match id {
@@ -173,7 +190,7 @@ impl Store {
         match allowed {
             Ok(package) => {
                 let held = left.filter(|_| options.pin);
-                self.select(transaction, "rollback", &package, held)
+                self.select(transaction, "rollback", &package, held, probe)
             }
             Err(error @ Error::Io { .. }) => Err(error),
             Err(error) => Err(self.unavailable(state, &id, Some(&target), error.to_string())),
@@ -251,10 +268,11 @@ impl Store {
     /// Commits `package` as the enabled version of its id, and `held` as the version that installs pass over.
     fn select(
         &self,
-        transaction: Transaction<'_>,
+        mut transaction: Transaction<'_>,
         op: &'static str,
         package: &InstalledPackage,
         held: Option<PackageVersion>,
+        probe: &dyn Probe,
     ) -> Result<Selected> {
         let state = transaction.state();
         let (id, version) = (package.id(), package.version());
@@ -272,8 +290,25 @@ impl Store {
             return Ok(selected(&state.generation, id, previous, false));
         }
         self.check_dependents(state, id, Some(package.manifest()))?;
+        let probed = probe::run(probe, &Subject::installed(package))?;
+        let grounds = Grounds {
+            manifest: package.manifest(),
+            manifest_sha256: package.manifest_digest(),
+            envelope_sha256: package.envelope_digest(),
+            signers: package.signers(),
+            trust: &state.trust,
+            allow_downgrade: false,
+            accept_new_publisher: false,
+        };
+        let receipt = Receipt::new(&grounds, &probed)?.encode()?;
+        next.set_receipt(id, version, Digest::of(&receipt));
+        let staged = transaction.stage_meta(&receipt)?;
+        transaction.publish(&[staged])?;
         transaction.commit(&next)?;
-        Ok(selected(&next, id, previous, true))
+        Ok(Selected {
+            probed: Some(probed),
+            ..selected(&next, id, previous, true)
+        })
     }
 
     /// An installed version that may be enabled: under today's trust, not below the floor, for this host, with its
@@ -358,6 +393,8 @@ fn selected(
         held: generation.held.get(id).cloned(),
         generation: generation.n,
         changed,
+        probed: None,
+        receipt: generation.enabled(id).and_then(|(_, state)| state.receipt),
     }
 }
 

@@ -156,6 +156,12 @@ impl<'store> Transaction<'store> {
         Ok(staged)
     }
 
+    /// Step 10.4 for a small text that is named by its own digest.
+    pub fn stage_meta(&mut self, bytes: &[u8]) -> Result<Staged> {
+        let size = bytes.len() as u64;
+        self.stage(Area::Meta, Digest::of(bytes), size, |sink| sink(bytes))
+    }
+
     /// Steps 10.5 and 10.6: moves staged files to their places, and makes the names durable. After it
     /// stand B2 for objects and B3 for manifest and envelope.
     pub fn publish(&self, staged: &[Staged]) -> Result<()> {

@@ -4,6 +4,7 @@ use guild_package::checkpoint::SignedCheckpoint;
 use guild_package::{Code, Error};
 
 use crate::fixture::{Bench, Publisher};
+use crate::unprobed::Unprobed;
 use crate::versions::{BACK, CPU};
 
 #[test]
@@ -11,11 +12,11 @@ fn a_chain_that_was_cut_or_written_anew_shows() {
     let bench = Bench::with_two_versions();
     let origin: guild_package::text::PlainText = "a machine".parse().unwrap();
     let head = std::fs::read(bench.store_path().join("HEAD")).unwrap();
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     let kept = bench.store.checkpoint(origin.clone()).unwrap();
     assert_eq!(kept.size, bench.store.generation().unwrap().n + 1);
     bench.store.check_checkpoint(&kept).unwrap();
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     bench.store.check_checkpoint(&kept).unwrap();
     let grown = bench.store.checkpoint(origin.clone()).unwrap();
     grown.check_follows(&kept).unwrap();

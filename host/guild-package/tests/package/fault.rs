@@ -1,6 +1,7 @@
 //! Rows 60 to 64: every file operation of every command fails once, and every name and byte is durable
 //! before anything that relies on it.
 
+use crate::unprobed::Unprobed;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
@@ -192,7 +193,11 @@ fn rows_61_62_everything_is_durable_before_the_commit_and_the_commit_before_succ
     let fs = Faulty::new(&bench.store_path(), usize::MAX, io::ErrorKind::Other);
     let store = Store::with_fs(fs.clone(), &bench.store_path(), StoreOptions::default()).unwrap();
     store
-        .install(&bench.bundle_file(&bench.package(CPU, "1.0.0")), &options())
+        .install(
+            &bench.bundle_file(&bench.package(CPU, "1.0.0")),
+            &options(),
+            &Unprobed,
+        )
         .unwrap();
     let volatile = fs.volatile.lock().unwrap();
     assert_eq!(volatile.commits, 1);
@@ -236,7 +241,7 @@ fn rows_63_64_every_operation_may_fail_once() {
             let fs = Faulty::new(&bench.store_path(), fail_at, error);
             let bundle = bench.bundle_file(&bytes);
             let result = Store::with_fs(fs.clone(), &bench.store_path(), StoreOptions::default())
-                .and_then(|store| store.install(&bundle, &options()));
+                .and_then(|store| store.install(&bundle, &options(), &Unprobed));
             let after = bench.store.generation().unwrap();
             match &result {
                 Ok(_) => assert_eq!(after.n, before.n + 1, "operation {fail_at}"),
@@ -269,7 +274,9 @@ type Operation = fn(&Store) -> Result<()>;
 /// Each gives the same state when it is run on its own result, or is refused there.
 const OPERATIONS: [(&str, Operation); 9] = [
     ("enable", |store| {
-        store.enable(&id(CPU), Some(&version("1.0.0"))).map(drop)
+        store
+            .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
+            .map(drop)
     }),
     ("disable", |store| store.disable(&id(CPU), None).map(drop)),
     ("drain", |store| {
@@ -280,7 +287,7 @@ const OPERATIONS: [(&str, Operation); 9] = [
             to_generation: Some(2),
             pin: true,
         };
-        store.rollback(Some(&id(CPU)), options).map(drop)
+        store.rollback(Some(&id(CPU)), options, &Unprobed).map(drop)
     }),
     ("remove one", |store| {
         store.remove(&id(CPU), Some(&version("1.0.0"))).map(drop)
@@ -309,7 +316,7 @@ fn prepared() -> Bench {
         .unwrap();
     bench
         .store
-        .enable(&id(CPU), Some(&version("1.0.1")))
+        .enable(&id(CPU), Some(&version("1.0.1")), &Unprobed)
         .unwrap();
     bench
 }
@@ -463,7 +470,9 @@ fn row_66_a_reader_survives_a_removal_at_any_moment() {
             let (_folder, path) = copied(&prepared);
             let other = Store::open(&path, StoreOptions::default()).unwrap();
             let removal = move || {
-                other.enable(&id(CPU), Some(&version("1.0.0"))).unwrap();
+                other
+                    .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
+                    .unwrap();
                 // A lease that is there already keeps the version.
                 drop(other.remove(&id(CPU), Some(&version("1.0.1"))));
                 other.collect_garbage().unwrap();

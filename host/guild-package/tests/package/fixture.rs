@@ -1,6 +1,7 @@
 //! A publisher with a key, a store that trusts it, packages to install, and a listing of the store that
 //! shows any change.
 
+use crate::unprobed::Unprobed;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -99,7 +100,8 @@ impl Bench {
     }
 
     pub fn install_with(&self, bytes: &[u8], options: &InstallOptions) -> Result<Installed> {
-        self.store.install(&self.bundle_file(bytes), options)
+        self.store
+            .install(&self.bundle_file(bytes), options, &Unprobed)
     }
 
     pub fn verify(&self, bytes: &[u8]) -> Result<Manifest> {

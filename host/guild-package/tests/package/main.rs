@@ -13,6 +13,7 @@ mod library;
 mod manifest;
 mod preflight;
 mod preflight_readers;
+mod receipt;
 mod records;
 mod recovery;
 mod removal;
@@ -23,6 +24,8 @@ mod selection;
 mod store;
 mod threats;
 mod trust;
+#[path = "../../../guild-crash/src/unprobed.rs"]
+mod unprobed;
 mod users;
 mod versions;
 mod zip_crate;

@@ -1,5 +1,6 @@
 //! The log, `fsck` and `outdated`: rows 57 and 67.
 
+use crate::unprobed::Unprobed;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -13,7 +14,7 @@ use crate::versions::{BACK, CPU, OTHER, change_byte, id, version};
 #[test]
 fn the_log_tells_what_each_generation_changed() {
     let bench = Bench::with_two_versions();
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     bench
         .store
         .remove(&id(CPU), Some(&version("1.0.1")))
@@ -113,7 +114,7 @@ fn row_57_an_examination_names_what_is_damaged_and_changes_nothing() {
             && bench.store_path().join(path).is_file()
     };
     let files: Vec<_> = listing.keys().filter(content).cloned().collect();
-    assert_eq!(files.len(), 7);
+    assert_eq!(files.len(), 9);
     for file in files {
         let path = bench.store_path().join(&file);
         let bytes = fs::read(&path).unwrap();
@@ -174,7 +175,7 @@ fn what_is_no_part_of_the_store_is_listed_and_left_alone() {
 #[test]
 fn a_folder_s_bundles_are_judged_as_an_install_would() {
     let bench = Bench::with_two_versions();
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let stranger = Publisher::new(folder.path(), "stranger");
     for (name, bytes) in [

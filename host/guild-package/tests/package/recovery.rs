@@ -1,5 +1,6 @@
 //! Rows 57, 58, 60 and 67: what an interrupted change leaves behind, and what is never guessed.
 
+use crate::unprobed::Unprobed;
 use std::fs;
 
 use guild_package::{Code, Store, StoreOptions};
@@ -90,7 +91,11 @@ fn a_store_that_contradicts_itself_is_reported() {
                 .unwrap_err()
                 .code(),
             bench.store.enabled().unwrap_err().code(),
-            bench.store.install(&next, &options()).unwrap_err().code(),
+            bench
+                .store
+                .install(&next, &options(), &Unprobed)
+                .unwrap_err()
+                .code(),
         ];
         assert_eq!(codes, [Code::StoreCorrupt; 3], "change {index}");
         assert_eq!(bench.listing(), before, "change {index}");

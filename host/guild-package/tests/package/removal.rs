@@ -1,5 +1,6 @@
 //! `remove`, `gc` and sessions that are in the way: rows 53, 66 and 78.
 
+use crate::unprobed::Unprobed;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,7 +57,7 @@ fn row_78_a_package_in_use_stays_and_its_user_is_named() {
         );
     }
     // Another version of it isn't in use, and the selection may change under the session.
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
     bench.store_refuses(Code::ActiveSessionBusy, || {
         bench.store.remove(&id(CPU), Some(&version("1.0.1")))
@@ -94,7 +95,7 @@ fn draining_keeps_new_sessions_off_and_waits_for_the_old_one() {
         .unwrap()
         .copy_verified(|_| Ok(()))
         .unwrap();
-    bench.store.enable(&id(CPU), None).unwrap();
+    bench.store.enable(&id(CPU), None, &Unprobed).unwrap();
     let has_ended = Arc::new(AtomicBool::new(false));
     let ends = Arc::clone(&has_ended);
     let end = std::thread::spawn(move || {
@@ -125,18 +126,21 @@ fn garbage_is_what_no_version_in_force_names() {
     let bench = Bench::new();
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     let baseline = stored_files(&bench);
-    assert_eq!(baseline, 4, "plugin, document, manifest and envelope");
+    assert_eq!(
+        baseline, 5,
+        "plugin, document, manifest, envelope and receipt"
+    );
     bench.install(&bench.package(CPU, "1.0.1")).unwrap();
     assert_eq!(bench.store.collect_garbage().unwrap().files, 0);
     // The document is both versions'.
-    assert_eq!(stored_files(&bench), 7);
-    bench.store.rollback(None, BACK).unwrap();
+    assert_eq!(stored_files(&bench), 9);
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     bench
         .store
         .remove(&id(CPU), Some(&version("1.0.1")))
         .unwrap();
     let collected = bench.store.collect_garbage().unwrap();
-    assert_eq!((collected.files, collected.in_use), (3, 0));
+    assert_eq!((collected.files, collected.in_use), (4, 0));
     assert!(collected.bytes > 0);
     assert_eq!(stored_files(&bench), baseline);
     for row in bench.store.list().unwrap() {
@@ -158,7 +162,7 @@ fn row_66_garbage_that_a_session_uses_stays() {
         generation.active.clear();
     });
     let collected = bench.store.collect_garbage().unwrap();
-    assert_eq!((collected.in_use, collected.files), (1, 4));
+    assert_eq!((collected.in_use, collected.files), (1, 6));
     let plugin = package.plugin_artifact().unwrap();
     package
         .open_artifact(&plugin)

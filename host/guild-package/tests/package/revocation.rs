@@ -1,5 +1,6 @@
 //! Keys that are withdrawn and floors that are raised: row 48.
 
+use crate::unprobed::Unprobed;
 use guild_package::limits::JSON_MAX_INTEGER;
 use guild_package::store::{RevokeOptions, Revoked};
 use guild_package::trust::Withdrawal;
@@ -57,7 +58,7 @@ fn a_compromised_key_s_packages_stop_from_a_generation_on() {
         );
     }
     assert_eq!(bench.store.enabled().unwrap_err().code(), Code::KeyRevoked);
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
     for milder in [
         Withdrawal::Superseded,
@@ -110,7 +111,7 @@ fn row_48_a_floor_only_rises_and_counts_for_every_way_in() {
         Code::DowngradeRefused,
     );
     bench.store_refuses(Code::RollbackUnavailable, || {
-        bench.store.rollback(None, BACK)
+        bench.store.rollback(None, BACK, &Unprobed)
     });
     bench.store.remove(&id(CPU), None).unwrap();
     bench.install_refuses(

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use guild_package::manifest::{
     Artifact, Dependency, Golden, Manifest, Operation, Provenance, PtxFacts, Role,
 };
+use guild_package::probe::GoldenResult;
 use guild_package::store::generation::Generation;
 use guild_package::trust::{Lineage, Policy, RightLeft, TrustBody, TrustedKey};
-use guild_package::{Digest, TrustStore};
+use guild_package::{Digest, Receipt, TrustStore};
 use serde_json::Value;
 
 use crate::fixture::{Bench, NOW_S, entries};
@@ -298,6 +299,27 @@ fn trust_schema_is_what_the_code_reads_and_writes() {
     }];
     let tree = serde_json::to_value(&body).unwrap();
     check("trust", &tree, |bytes| TrustStore::decode(bytes).is_ok());
+}
+
+#[test]
+fn receipt_schema_is_what_the_code_reads_and_writes() {
+    let bench = Bench::new();
+    bench
+        .install(&bench.package("org.guild.kernels.cpu", "1.0.0"))
+        .unwrap();
+    let mut receipt = bench.store.enabled().unwrap()[0].receipt().unwrap();
+    receipt.golden = vec![GoldenResult {
+        op: "org.guild.x@1".parse().unwrap(),
+        vector_sha256: Digest::of(b"vectors"),
+        reproduced_by: vec!["cpu.x.portable".parse().unwrap()],
+        declined_by: vec!["cpu.x.avx2".parse().unwrap()],
+    }];
+    receipt.ambient = vec!["LD_PRELOAD".parse().unwrap()];
+    let elf = receipt.preflight.elf.as_mut().unwrap();
+    elf.soname = Some("libcpu.so".parse().unwrap());
+    elf.note_hash = Some(Digest::of(b"note"));
+    let tree = serde_json::from_slice(&receipt.encode().unwrap()).unwrap();
+    check("receipt", &tree, |bytes| Receipt::decode(bytes).is_ok());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `enable`, `disable` and `rollback`: rows 46, 47 and 60, and what the commands do where nobody attacks.
 
+use crate::unprobed::Unprobed;
 use std::fs;
 
 use guild_package::store::generation::ActiveMode;
@@ -23,7 +24,7 @@ fn any_installed_version_is_enabled_and_serves_its_names() {
     let bench = Bench::with_two_versions();
     let selected = bench
         .store
-        .enable(&id(CPU), Some(&version("1.0.0")))
+        .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
         .unwrap();
     let expected = Selected {
         id: id(CPU),
@@ -32,22 +33,30 @@ fn any_installed_version_is_enabled_and_serves_its_names() {
         held: None,
         generation: 4,
         changed: true,
+        probed: selected.probed.clone(),
+        receipt: selected.receipt,
     };
     assert_eq!(selected, expected);
     assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.0"));
     let again = bench
         .store
-        .enable(&id(CPU), Some(&version("1.0.0")))
+        .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
         .unwrap();
     assert!(!again.changed && again.generation == 4);
     assert_eq!(
-        bench.store.enable(&id(CPU), None).unwrap().enabled,
+        bench
+            .store
+            .enable(&id(CPU), None, &Unprobed)
+            .unwrap()
+            .enabled,
         Some(version("1.0.1"))
     );
     for absent in [(OTHER, None), (CPU, Some(version("1.0.2")))] {
         let (package, version) = absent;
         bench.store_refuses(Code::NotFound, || {
-            bench.store.enable(&id(package), version.as_ref())
+            bench
+                .store
+                .enable(&id(package), version.as_ref(), &Unprobed)
         });
     }
 }
@@ -58,7 +67,7 @@ fn disabling_hands_the_names_to_the_next_package_and_enabling_takes_them_back() 
     bench.install(&bench.package(OTHER, "2.0.0")).unwrap();
     bench
         .store
-        .enable(&id(CPU), Some(&version("1.0.0")))
+        .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
         .unwrap();
     assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.0"));
     let disabled = bench.store.disable(&id(CPU), None).unwrap();
@@ -71,7 +80,7 @@ fn disabling_hands_the_names_to_the_next_package_and_enabling_takes_them_back() 
     assert!(!bench.store.disable(&id(CPU), None).unwrap().changed);
     bench.store.disable(&id(OTHER), None).unwrap();
     assert_eq!(bench.server(), None);
-    bench.store.enable(&id(CPU), None).unwrap();
+    bench.store.enable(&id(CPU), None, &Unprobed).unwrap();
     assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.1"));
     bench.store_refuses(Code::NotFound, || {
         bench.store.disable(&id("org.guild.none"), None)
@@ -95,39 +104,45 @@ fn what_another_package_needs_stays() {
     bench.store.disable(&id(OTHER), None).unwrap();
     bench.store.disable(&id(CPU), None).unwrap();
     bench.store_refuses(Code::DependencyMissing, || {
-        bench.store.enable(&id(OTHER), None)
+        bench.store.enable(&id(OTHER), None, &Unprobed)
     });
 }
 
 #[test]
 fn a_rollback_goes_back_and_a_second_one_forward_again() {
     let bench = Bench::with_two_versions();
-    let back = bench.store.rollback(Some(&id(CPU)), BACK).unwrap();
+    let back = bench
+        .store
+        .rollback(Some(&id(CPU)), BACK, &Unprobed)
+        .unwrap();
     assert_eq!(
         (back.previous, back.enabled),
         (Some(version("1.0.1")), Some(version("1.0.0")))
     );
     assert_eq!(back.generation, 4);
-    let forward = bench.store.rollback(None, BACK).unwrap();
+    let forward = bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(forward.enabled, Some(version("1.0.1")));
     // A disabled package goes back to what was enabled last.
     bench.store.disable(&id(CPU), None).unwrap();
-    let again = bench.store.rollback(None, BACK).unwrap();
+    let again = bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(again.enabled, Some(version("1.0.1")));
 }
 
 #[test]
 fn a_rollback_to_a_generation_enables_what_it_had() {
     let bench = Bench::with_two_versions();
-    let back = bench.store.rollback(Some(&id(CPU)), to(2)).unwrap();
+    let back = bench
+        .store
+        .rollback(Some(&id(CPU)), to(2), &Unprobed)
+        .unwrap();
     assert_eq!(back.enabled, Some(version("1.0.0")));
     // Numbers go on: the old state is a new generation.
     assert_eq!(bench.store.generation().unwrap().n, 4);
     bench.store_refuses(Code::RollbackUnavailable, || {
-        bench.store.rollback(Some(&id(CPU)), to(1))
+        bench.store.rollback(Some(&id(CPU)), to(1), &Unprobed)
     });
     bench.store_refuses(Code::NotFound, || {
-        bench.store.rollback(Some(&id(CPU)), to(5))
+        bench.store.rollback(Some(&id(CPU)), to(5), &Unprobed)
     });
 }
 
@@ -135,7 +150,10 @@ fn a_rollback_to_a_generation_enables_what_it_had() {
 fn a_pinned_rollback_holds_until_something_newer_comes() {
     let bench = Bench::with_two_versions();
     let pin = RollbackOptions { pin: true, ..BACK };
-    bench.store.rollback(Some(&id(CPU)), pin).unwrap();
+    bench
+        .store
+        .rollback(Some(&id(CPU)), pin, &Unprobed)
+        .unwrap();
     bench
         .store
         .remove(&id(CPU), Some(&version("1.0.1")))
@@ -152,10 +170,12 @@ fn a_pinned_rollback_holds_until_something_newer_comes() {
 #[test]
 fn a_store_without_an_earlier_version_has_nothing_to_go_back_to() {
     let bench = Bench::new();
-    bench.store_refuses(Code::NotFound, || bench.store.rollback(None, BACK));
+    bench.store_refuses(Code::NotFound, || {
+        bench.store.rollback(None, BACK, &Unprobed)
+    });
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     let refused = bench.store_refuses(Code::RollbackUnavailable, || {
-        bench.store.rollback(None, BACK)
+        bench.store.rollback(None, BACK, &Unprobed)
     });
     assert!(refused.to_string().contains("1.0.0"), "{refused}");
 }
@@ -164,7 +184,7 @@ fn a_store_without_an_earlier_version_has_nothing_to_go_back_to() {
 #[track_caller]
 fn unavailable(bench: &Bench, reason: &str, would_do: &str) {
     let refused = bench.store_refuses(Code::RollbackUnavailable, || {
-        bench.store.rollback(Some(&id(CPU)), BACK)
+        bench.store.rollback(Some(&id(CPU)), BACK, &Unprobed)
     });
     let message = refused.to_string();
     assert!(message.contains(reason), "{message}");
@@ -182,7 +202,9 @@ fn row_46_a_rollback_never_goes_below_the_floor() {
     });
     unavailable(&bench, "floor", "none");
     bench.store_refuses(Code::DowngradeRefused, || {
-        bench.store.enable(&id(CPU), Some(&version("1.0.0")))
+        bench
+            .store
+            .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
     });
 }
 
@@ -194,7 +216,10 @@ fn a_rollback_never_goes_onto_a_compromised_key() {
         trust.keys[0].since_gen = 2;
     });
     // 1.0.0 came in generation 2, before the cut.
-    bench.store.rollback(Some(&id(CPU)), BACK).unwrap();
+    bench
+        .store
+        .rollback(Some(&id(CPU)), BACK, &Unprobed)
+        .unwrap();
     unavailable(&bench, "compromised", "1.0.0");
     // What is compromised can be disabled and removed.
     bench.store.disable(&id(CPU), None).unwrap();
@@ -214,7 +239,7 @@ fn a_rollback_never_enables_a_damaged_version() {
         .join(&digest[2..]);
     change_byte(&object);
     bench.store_refuses(Code::RollbackUnavailable, || {
-        bench.store.rollback(Some(&id(CPU)), BACK)
+        bench.store.rollback(Some(&id(CPU)), BACK, &Unprobed)
     });
     fs::remove_file(&object).unwrap();
     unavailable(&bench, "missing", "1.0.1");
@@ -229,7 +254,9 @@ fn row_47_a_version_that_a_dependent_forbids_is_not_enabled() {
         .install(&bench.package_by(&bench.publisher, OTHER, "1.0.0", &lines))
         .unwrap();
     bench.store_refuses(Code::DependencyMissing, || {
-        bench.store.enable(&id(CPU), Some(&version("1.0.0")))
+        bench
+            .store
+            .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
     });
     unavailable(&bench, OTHER, "1.0.0, 1.0.1");
     bench.install_refuses(
@@ -241,7 +268,7 @@ fn row_47_a_version_that_a_dependent_forbids_is_not_enabled() {
     bench.store.disable(&id(OTHER), None).unwrap();
     bench
         .store
-        .enable(&id(CPU), Some(&version("1.0.0")))
+        .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
         .unwrap();
 }
 
@@ -250,16 +277,18 @@ fn a_hold_keeps_the_highest_version_and_ends_with_a_choice() {
     let bench = Bench::with_two_versions();
     let pin = RollbackOptions { pin: true, ..BACK };
     assert_eq!(
-        bench.store.rollback(None, pin).unwrap().held,
+        bench.store.rollback(None, pin, &Unprobed).unwrap().held,
         Some(version("1.0.1"))
     );
     // Nothing is left behind by going to where one is.
     let nowhere = RollbackOptions { pin: true, ..to(4) };
     bench.store_refuses(Code::Usage, || {
-        bench.store.rollback(Some(&id(CPU)), nowhere)
+        bench.store.rollback(Some(&id(CPU)), nowhere, &Unprobed)
     });
     bench.store.disable(&id(CPU), None).unwrap();
-    bench.store_refuses(Code::Usage, || bench.store.rollback(Some(&id(CPU)), pin));
+    bench.store_refuses(Code::Usage, || {
+        bench.store.rollback(Some(&id(CPU)), pin, &Unprobed)
+    });
     let old = InstallOptions {
         allow_downgrade: true,
         ..options()
@@ -269,16 +298,20 @@ fn a_hold_keeps_the_highest_version_and_ends_with_a_choice() {
         .unwrap();
     bench
         .store
-        .enable(&id(CPU), Some(&version("0.9.0")))
+        .enable(&id(CPU), Some(&version("0.9.0")), &Unprobed)
         .unwrap();
     let lower = bench
         .store
-        .rollback(Some(&id(CPU)), RollbackOptions { pin: true, ..to(4) })
+        .rollback(
+            Some(&id(CPU)),
+            RollbackOptions { pin: true, ..to(4) },
+            &Unprobed,
+        )
         .unwrap();
     assert_eq!(lower.held, Some(version("1.0.1")));
     let chosen = bench
         .store
-        .enable(&id(CPU), Some(&version("1.0.1")))
+        .enable(&id(CPU), Some(&version("1.0.1")), &Unprobed)
         .unwrap();
     assert_eq!(chosen.held, None);
 }
@@ -290,7 +323,7 @@ fn a_choice_by_hand_follows_its_package_and_ends_with_it() {
         let active = generation.active.values_mut().next().unwrap();
         active.mode = ActiveMode::Manual;
     });
-    bench.store.rollback(None, BACK).unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
     let active = bench.store.active().unwrap()[0].1.clone();
     assert_eq!(
         (active.version, active.mode),

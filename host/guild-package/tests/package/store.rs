@@ -1,5 +1,6 @@
 //! Rows 45 to 48 and 53 to 65: the store.
 
+use crate::unprobed::Unprobed;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -157,7 +158,11 @@ fn row_45_the_signed_version_counts_not_the_file_name() {
     let path = bench.path().join("org.guild.kernels.cpu-2.0.0.gkernel");
     fs::write(&path, bench.package(CPU, "1.0.0")).unwrap();
     assert_eq!(
-        bench.store.install(&path, &options()).unwrap_err().code(),
+        bench
+            .store
+            .install(&path, &options(), &Unprobed)
+            .unwrap_err()
+            .code(),
         Code::DowngradeRefused
     );
 }
@@ -228,7 +233,7 @@ fn row_55_objects_are_private_copies_and_hashed_at_use() {
     let bytes = bench.package(CPU, "1.0.0");
     let source = bench.bundle_file(&bytes);
     let mut writer = fs::OpenOptions::new().write(true).open(&source).unwrap();
-    bench.store.install(&source, &options()).unwrap();
+    bench.store.install(&source, &options(), &Unprobed).unwrap();
     std::io::Write::write_all(&mut writer, &[0; 100]).unwrap();
     let package = bench.store.enabled().unwrap().remove(0);
     let plugin = package.plugin_artifact().unwrap();
@@ -418,13 +423,17 @@ fn a_bundle_that_is_a_link_pipe_or_folder_is_refused() {
     let link = bench.path().join("link.gkernel");
     symlink(&file, &link).unwrap();
     assert_eq!(
-        bench.store.install(&link, &options()).unwrap_err().code(),
+        bench
+            .store
+            .install(&link, &options(), &Unprobed)
+            .unwrap_err()
+            .code(),
         Code::Io
     );
     assert_eq!(
         bench
             .store
-            .install(bench.path(), &options())
+            .install(bench.path(), &options(), &Unprobed)
             .unwrap_err()
             .code(),
         Code::Usage
@@ -439,14 +448,18 @@ fn a_bundle_that_is_a_link_pipe_or_folder_is_refused() {
     )
     .unwrap();
     assert_eq!(
-        bench.store.install(&pipe, &options()).unwrap_err().code(),
+        bench
+            .store
+            .install(&pipe, &options(), &Unprobed)
+            .unwrap_err()
+            .code(),
         Code::Usage
     );
     let missing = bench.path().join("missing.gkernel");
     assert_eq!(
         bench
             .store
-            .install(&missing, &options())
+            .install(&missing, &options(), &Unprobed)
             .unwrap_err()
             .code(),
         Code::Io
@@ -491,7 +504,7 @@ fn row_65_writers_take_turns() {
         for bundle in &bundles {
             scope.spawn(|| {
                 let store = Store::open(&bench.store_path(), StoreOptions::default()).unwrap();
-                store.install(bundle, &options()).unwrap();
+                store.install(bundle, &options(), &Unprobed).unwrap();
             });
         }
     });
@@ -515,13 +528,16 @@ fn row_65_a_busy_store_is_reported() {
     let store = Store::open(&bench.store_path(), impatient).unwrap();
     let bundle = bench.bundle_file(&bench.package(CPU, "1.0.0"));
     assert_eq!(
-        store.install(&bundle, &options()).unwrap_err().code(),
+        store
+            .install(&bundle, &options(), &Unprobed)
+            .unwrap_err()
+            .code(),
         Code::StoreLocked
     );
     // Readers do not wait.
     assert!(store.enabled().unwrap().is_empty());
     drop(lock);
-    bench.store.install(&bundle, &options()).unwrap();
+    bench.store.install(&bundle, &options(), &Unprobed).unwrap();
 }
 
 #[test]
@@ -579,7 +595,7 @@ fn symbols_lie_next_to_the_stripped_library() {
     );
     bench
         .store
-        .install(&bundle, &InstallOptions::default())
+        .install(&bundle, &InstallOptions::default(), &Unprobed)
         .unwrap();
     let package = bench.store.enabled().unwrap().remove(0);
     let symbols = package.debug_symbols_artifact().unwrap();

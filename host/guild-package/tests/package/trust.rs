@@ -1,5 +1,6 @@
 //! Rows 34 to 40 and 49 to 52: who may sign what, and when.
 
+use crate::unprobed::Unprobed;
 use guild_package::manifest::Kind;
 use guild_package::store::{Store, StoreOptions};
 use guild_package::trust::{KeyStatus, Right, Scope, TrustStore};
@@ -14,7 +15,7 @@ fn a_new_store_trusts_nobody() {
     assert!(store.trust().unwrap().keys().is_empty());
     let bench = Bench::new();
     let bundle = bench.bundle_file(&bench.package("org.guild.kernels.cpu", "1.0.0"));
-    let refused = store.install(&bundle, &options()).unwrap_err();
+    let refused = store.install(&bundle, &options(), &Unprobed).unwrap_err();
     assert_eq!(refused.code(), Code::KeyUntrusted);
     assert!(
         refused

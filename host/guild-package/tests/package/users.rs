@@ -10,6 +10,7 @@ use std::process::Command;
 use guild_package::{Code, Store, StoreOptions};
 
 use crate::fixture::{Bench, grant, options};
+use crate::unprobed::Unprobed;
 use crate::versions::{CPU, OTHER, id};
 
 /// Nobody on Debian, and a number without a name anywhere else.
@@ -74,7 +75,9 @@ fn shared_store(bench: &Bench) -> Store {
         .trust_add(&bench.publisher.record, &grant("org.guild"))
         .unwrap();
     let bundle = bench.bundle_file(&bench.package(CPU, "1.0.0"));
-    store.install(&bundle, &crate::fixture::options()).unwrap();
+    store
+        .install(&bundle, &crate::fixture::options(), &Unprobed)
+        .unwrap();
     let needs = format!("[[depends]]\nid = \"{CPU}\"\nreq = \"^1.0\"");
     let dependent = bench.package_by(&bench.publisher, OTHER, "1.0.0", &needs);
     fs::write(bench.path().join("dependent.gkernel"), dependent).unwrap();
@@ -111,7 +114,7 @@ fn ordinary_user_reads_a_shared_store() {
     let plugin = packages[0].0.plugin_artifact().unwrap();
     packages[0].0.open_artifact(&plugin).unwrap();
     let refused = store
-        .install(&folder().join("newer.gkernel"), &options())
+        .install(&folder().join("newer.gkernel"), &options(), &Unprobed)
         .unwrap_err();
     assert_eq!(refused.code(), Code::Io, "{refused}");
     assert_eq!(fs::read(path.join("HEAD")).unwrap(), head);
@@ -138,10 +141,12 @@ fn ordinary_user_adds_to_a_shared_store() {
     let store = Store::open(&own.path().join("kernels"), StoreOptions::default()).unwrap();
     store.trust_add(&record, &grant("org.guild")).unwrap();
     let dependent = folder().join("dependent.gkernel");
-    let alone = store.install(&dependent, &options()).unwrap_err();
+    let alone = store
+        .install(&dependent, &options(), &Unprobed)
+        .unwrap_err();
     assert_eq!(alone.code(), Code::DependencyMissing);
     let store = store.above(existing(&folder().join("shared")).unwrap());
-    store.install(&dependent, &options()).unwrap();
+    store.install(&dependent, &options(), &Unprobed).unwrap();
     let versions = || -> Vec<String> {
         let enabled = store.enabled_with_leases("a session").unwrap();
         let name = |package: &guild_package::InstalledPackage| {
@@ -155,7 +160,7 @@ fn ordinary_user_adds_to_a_shared_store() {
     );
     // A version of the user's own replaces the one below; without it that one is back.
     store
-        .install(&folder().join("newer.gkernel"), &options())
+        .install(&folder().join("newer.gkernel"), &options(), &Unprobed)
         .unwrap();
     assert_eq!(
         versions(),

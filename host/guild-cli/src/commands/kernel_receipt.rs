@@ -1,0 +1,43 @@
+//! `guild kernel receipt`: why an installed version was accepted.
+
+use crate::args::InstalledArgs;
+use crate::commands::kernel_selection::package;
+use crate::data_dir::required_store;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::Output;
+use serde_json::json;
+use std::path::Path;
+
+/// Prints the receipt's own bytes: their SHA-256 is the one that reports name.
+pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+    let (id, version) = package(&args.package)?;
+    let rows = required_store(data_dir)?.list()?;
+    let mine = || rows.iter().filter(|row| row.id == id);
+    let row = match &version {
+        Some(version) => mine().find(|row| row.version == *version),
+        None => mine()
+            .find(|row| row.enabled)
+            .or_else(|| mine().next_back()),
+    };
+    let Some(row) = row else {
+        let message = format!("{} is not in the package store", args.package);
+        return Err(Failure::new(Exit::NotFound, message)
+            .hint("`guild kernel list` shows what is installed"));
+    };
+    let package = match &row.package {
+        Ok(package) => package,
+        Err(error) => {
+            let exit = Exit::from_number(error.code().exit_code());
+            return Err(Failure::new(exit, error.to_string()));
+        }
+    };
+    let receipt = package.receipt()?;
+    output.data(String::from_utf8_lossy(&receipt.encode()?))?;
+    output.object(json!({
+        "id": row.id,
+        "version": row.version,
+        "receipt_sha256": package.receipt_digest(),
+        "receipt": receipt,
+    }))
+}
