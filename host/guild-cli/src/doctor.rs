@@ -15,10 +15,10 @@ mod versions;
 
 use crate::config::Settings;
 use crate::exit::Exit;
+use crate::places::Places;
 use crate::system::SystemFiles;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::Path;
 
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -116,7 +116,7 @@ pub struct Patient<'a> {
     /// The system's pseudo-files.
     pub files: SystemFiles,
     /// The data folder that the command line names.
-    pub data_dir: Option<&'a Path>,
+    pub places: &'a Places,
     /// Every option with its origin.
     pub settings: &'a Settings,
 }

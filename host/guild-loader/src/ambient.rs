@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn row_72_every_listed_variable_is_found() {
+    fn rows_72_82_every_listed_variable_is_found() {
         let set = [
             ("LD_PRELOAD", "/tmp/x.so"),
             ("LD_AUDIT", "/tmp/x.so"),

@@ -134,7 +134,10 @@ pub fn load_enabled(
 /// # Errors
 /// As [`load_enabled`].
 pub fn load_builtins(options: &LoadOptions) -> Result<LoadedPackages, LoadError> {
-    let mut loaded = LoadedPackages::default();
+    let mut loaded = LoadedPackages {
+        ambient: ambient::scan(),
+        ..LoadedPackages::default()
+    };
     loaded.register_builtins(options)?;
     Ok(loaded)
 }

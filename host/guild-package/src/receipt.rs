@@ -1,4 +1,4 @@
-//! Receipts: why a package was accepted, in one canonical JSON text (`docs/package-format.md`, section 15).
+//! Receipts: why a package was accepted, in one canonical JSON text (`docs/package-format.md`, section 17).
 //!
 //! No time, host or path stands in it, so equal inputs give equal bytes, and its SHA-256 in a run's report
 //! leads from a token to the code that made it. It is evidence and nothing else: no check is ever left out

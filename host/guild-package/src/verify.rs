@@ -20,6 +20,7 @@ use crate::manifest::{Artifact, Kind, Manifest, Role as ArtifactRole};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::outside;
 use crate::preflight;
+use crate::ptx;
 use crate::sign::Purpose;
 use crate::text::PlainText;
 use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
@@ -145,25 +146,30 @@ impl VerifiedPackage {
         let authorized = AuthorizedManifest::authorize(signed, trust, occasion)?;
         check_artifacts(&bundle, &authorized.manifest)?;
         let package = Self { authorized, bundle };
-        package.check_plugins()?;
+        package.check_code()?;
         Ok(package)
     }
 
     /// Step 8.16: each plugin may be mapped, those for other machines as well. A library for an architecture
     /// that this guild doesn't know can't be judged; no host loads it, since loading asks again.
-    fn check_plugins(&self) -> Result<()> {
+    fn check_code(&self) -> Result<()> {
         let manifest = self.manifest();
-        for plugin in &manifest.artifacts {
-            if plugin.role != ArtifactRole::Plugin || !preflight::can_judge(manifest, plugin) {
+        for artifact in &manifest.artifacts {
+            let is_library =
+                artifact.role == ArtifactRole::Plugin && preflight::can_judge(manifest, artifact);
+            if !is_library && artifact.role != ArtifactRole::Ptx {
                 continue;
             }
             // The signed size was compared with the file's, so this is no more than the bundle holds.
             let mut data = Vec::new();
-            self.read_artifact(plugin, |piece| {
+            self.read_artifact(artifact, |piece| {
                 data.extend_from_slice(piece);
                 Ok(())
             })?;
-            preflight::check_library(manifest, plugin, &data)?;
+            match is_library {
+                true => preflight::check_library(manifest, artifact, &data)?,
+                false => check_ptx(artifact, &data)?,
+            }
         }
         Ok(())
     }
@@ -617,6 +623,18 @@ fn check_artifacts(bundle: &Bundle<File>, manifest: &Manifest) -> Result<()> {
     pairs
         .into_iter()
         .try_for_each(|(entry, artifact)| check_artifact(entry, artifact))
+}
+
+/// A PTX text is for the processors that the manifest says, and has the kernels that it names.
+fn check_ptx(artifact: &Artifact, data: &[u8]) -> Result<()> {
+    let name = artifact.path.as_str();
+    match Some(ptx::read_facts(name, data)?) == artifact.ptx {
+        true => Ok(()),
+        false => Err(Error::malformed(
+            name,
+            "its .target and .entry names are not the signed ones",
+        )),
+    }
 }
 
 fn check_artifact(entry: &BundleEntry, artifact: &Artifact) -> Result<()> {

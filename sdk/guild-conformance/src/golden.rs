@@ -1,5 +1,5 @@
 //! Golden vectors: calls of one operation with the bytes that must come out, in a small binary file that a
-//! package brings and a host runs before the package becomes active (`docs/package-format.md`, section 16).
+//! package brings and a host runs before the package becomes active (`docs/package-format.md`, section 18).
 //!
 //! The reader takes hostile bytes: every length is compared with what is left before anything is allocated,
 //! and what it gives is laid out without a further check.

@@ -28,12 +28,7 @@ impl Guild {
 
     /// Runs a command with `--json` and returns its object.
     pub fn json(&self, args: &[&str]) -> Result<Value, DemoError> {
-        let mut command = Command::new(&self.binary);
-        command
-            .arg("--json")
-            .arg("--data-dir")
-            .arg(&self.data_dir)
-            .args(args);
+        let mut command = self.command(args);
         let stdout = run(&mut command)?;
         serde_json::from_slice(&stdout).map_err(|error| DemoError::Command {
             command: format!("{command:?}"),
@@ -45,7 +40,9 @@ impl Guild {
     /// The command line with `--json`, ready to run.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
+        // What the machine has installed is no part of it.
         command
+            .env("GUILD_NO_MACHINE_STORE", "1")
             .arg("--json")
             .arg("--data-dir")
             .arg(&self.data_dir)

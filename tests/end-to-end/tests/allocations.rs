@@ -3,6 +3,7 @@
 
 use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
 use guild_cli::output::Output;
+use guild_cli::places::Places;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_end_to_end::{
     CPU, FirstParty, LLAMA, LLAMA_FACTORS, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, root,
@@ -211,7 +212,7 @@ fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bo
         },
     };
     let output = Output::new(true);
-    let opened = OpenModel::open(&args, 300, Some(site.guild.data_dir()), output).unwrap();
+    let opened = OpenModel::open(&args, 300, &Places::user(site.guild.data_dir()), output).unwrap();
     let mut engine = opened
         .engine(Size {
             rows: 16,

@@ -285,8 +285,16 @@ fn a_package_whose_dependency_is_not_enabled_is_refused() {
 fn a_store_that_another_process_writes_is_locked() {
     let site = Site::new();
     let bundle = site.bundle(QWEN);
-    let lock = std::fs::File::open(store(&site).join("LOCK")).unwrap();
-    lock.lock().unwrap();
+    let lock = store(&site).join("LOCK");
+    let lock = std::fs::File::options().write(true).open(lock).unwrap();
+    let exclusive = libc::flock {
+        l_type: libc::F_WRLCK as i16,
+        l_whence: libc::SEEK_SET as i16,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    nix::fcntl::fcntl(&lock, nix::fcntl::FcntlArg::F_OFD_SETLK(&exclusive)).unwrap();
     fails(&site, &["kernel", "install", &bundle], Exit::StoreLocked);
 }
 

@@ -3,6 +3,7 @@
 
 use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
 use guild_cli::output::Output;
+use guild_cli::places::Places;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_demo::build::Profile;
 use guild_demo::upgrade;
@@ -42,7 +43,7 @@ impl Decoding {
     /// Loads what is enabled now; `None` where that lacks a provider.
     fn start(data_dir: &Path) -> Option<Decoding> {
         let output = Output::new(true);
-        let model = OpenModel::open(&arguments(), 64, Some(data_dir), output).ok()?;
+        let model = OpenModel::open(&arguments(), 64, &Places::user(data_dir), output).ok()?;
         let size = Size {
             rows: PROMPT.len() as u64,
             outputs: 1,

@@ -62,6 +62,20 @@ pub struct GlobalArgs {
     /// Folder that holds the package store.
     #[arg(long, global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
+    /// Work on the machine's package store, which everybody reads and its owner changes, not on your own.
+    #[arg(long, global = true)]
+    pub machine: bool,
+    /// Folder that holds the machine's package store; its packages are used where your own store has none of that name.
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        default_value = "/var/lib/guild"
+    )]
+    pub machine_data_dir: PathBuf,
+    /// Leave the machine's package store out.
+    #[arg(long, global = true, conflicts_with = "machine")]
+    pub no_machine_store: bool,
     /// Read this configuration file too; it wins over the others.
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -15,6 +15,7 @@ use crate::memory::limits::limits;
 use crate::memory::process::ProcessMemory;
 use crate::memory::size::ByteSize;
 use crate::output::Output;
+use crate::places::Places;
 use crate::progress::Progress;
 use crate::system::SystemFiles;
 use crate::wiring::isa;
@@ -26,16 +27,15 @@ use guild_engine::Engine;
 use rates::Rates;
 use result::CaseResult;
 use serde_json::json;
-use std::path::Path;
 
 /// Runs each case once to warm up, then `-r` times, with one engine for each `-t` and `-b`.
-pub fn run(args: &BenchArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &BenchArgs, places: &Places, output: Output) -> Outcome<()> {
     let cases = asked_for(args, output)?;
     let context = context(args, &cases)?;
     if let Some(name) = &args.isa {
         isa::force(name)?;
     }
-    let mut model = OpenModel::open(&args.model, context, data_dir, output)?;
+    let mut model = OpenModel::open(&args.model, context, places, output)?;
     let threads = match args.model.threads.is_empty() {
         true => vec![model.threads],
         false => args.model.threads.clone(),

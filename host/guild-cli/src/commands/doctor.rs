@@ -4,16 +4,16 @@ use crate::config::Settings;
 use crate::doctor::{Check, Patient, Status, examine};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::places::Places;
 use crate::system::SystemFiles;
 use serde_json::json;
-use std::path::Path;
 
 /// Prints one paragraph a check. Warnings are no failure; the first failed check's code is the
 /// command's.
-pub fn run(data_dir: Option<&Path>, settings: &Settings, output: Output) -> Outcome<()> {
+pub fn run(places: &Places, settings: &Settings, output: Output) -> Outcome<()> {
     let checks = examine(&Patient {
         files: SystemFiles::of_machine(),
-        data_dir,
+        places,
         settings,
     });
     for check in &checks {

@@ -1,14 +1,13 @@
 //! `guild kernel active`: shows which package provides each operation and runner.
 
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Prints one line an operation or runner.
-pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let active = match existing_store(data_dir)? {
+pub fn run(places: &Places, output: Output) -> Outcome<()> {
+    let active = match existing_store(places)? {
         Some(store) => store.active()?,
         None => Vec::new(),
     };

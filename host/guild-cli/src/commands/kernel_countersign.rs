@@ -2,19 +2,18 @@
 
 use crate::args::{CountersignArgs, CountersignRole};
 use crate::commands::{DAY_S, kernel_seed, parsed};
-use crate::data_dir::required_store;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use guild_package::countersign::{Addition, countersign_bundle};
 use guild_package::trust::Role;
 use guild_package::verify::system_time_s;
 use serde_json::json;
-use std::path::Path;
 
 /// Writes the bundle with one more signature.
-pub fn run(args: &CountersignArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let trust = required_store(data_dir)?.trust()?;
+pub fn run(args: &CountersignArgs, places: &Places, output: Output) -> Outcome<()> {
+    let trust = required_store(places)?.trust()?;
     let addition = addition(args)?;
     let seed = kernel_seed::open(&args.seed)?;
     let key = seed.check_id(&args.seed.key_id)?;

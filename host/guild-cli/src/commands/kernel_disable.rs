@@ -3,18 +3,17 @@
 use crate::args::DisableArgs;
 use crate::commands::kernel_selection::say;
 use crate::commands::parsed;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use crate::wiring::builtins;
 use serde_json::json;
-use std::path::Path;
 use std::time::Duration;
 
 /// Disables, and says what was enabled and what serves its names from now on.
-pub fn run(args: &DisableArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &DisableArgs, places: &Places, output: Output) -> Outcome<()> {
     let drain = args.drain.map(Duration::from_secs);
-    let selected = required_store(data_dir)?.disable(&parsed("ID", &args.id)?, drain)?;
+    let selected = required_store(places)?.disable(&parsed("ID", &args.id)?, drain)?;
     let built_in = builtins::every_builtin().builtins;
     let built_in = built_in
         .iter()

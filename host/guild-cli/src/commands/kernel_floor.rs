@@ -2,23 +2,22 @@
 
 use crate::args::FloorArgs;
 use crate::commands::parsed;
-use crate::data_dir::{existing_store, open_store};
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store, open_store};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Lists the floors, or raises one.
-pub fn run(args: &FloorArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &FloorArgs, places: &Places, output: Output) -> Outcome<()> {
     match (&args.id, args.epoch) {
-        (Some(package), Some(epoch)) => raise(package, epoch, data_dir, output),
-        (wanted, _) => list(wanted.as_deref(), data_dir, output),
+        (Some(package), Some(epoch)) => raise(package, epoch, places, output),
+        (wanted, _) => list(wanted.as_deref(), places, output),
     }
 }
 
-fn list(wanted: Option<&str>, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+fn list(wanted: Option<&str>, places: &Places, output: Output) -> Outcome<()> {
     let wanted: Option<guild_package::PackageId> = wanted.map(|id| parsed("ID", id)).transpose()?;
-    let floors = match existing_store(data_dir)? {
+    let floors = match existing_store(places)? {
         Some(store) => store.generation()?.floors,
         None => Default::default(),
     };
@@ -39,8 +38,8 @@ fn list(wanted: Option<&str>, data_dir: Option<&Path>, output: Output) -> Outcom
     output.object(json!({ "floors": rows, "raised": null }))
 }
 
-fn raise(package: &str, epoch: u64, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let raised = open_store(data_dir)?.raise_floor(&parsed("ID", package)?, epoch)?;
+fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<()> {
+    let raised = open_store(places)?.raise_floor(&parsed("ID", package)?, epoch)?;
     output.say(format!(
         "The floor of {} is {epoch} now; it never falls",
         raised.id

@@ -1,16 +1,15 @@
 //! `guild kernel fsck`: reads the whole package store and compares it with its own records.
 
-use crate::data_dir::required_store;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{Output, plain};
+use crate::places::{Places, required_store};
 use guild_package::store::{Examined, Fault};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Names every fault, and ends with the first one's code.
-pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let examined = required_store(data_dir)?.examine()?;
+pub fn run(places: &Places, output: Output) -> Outcome<()> {
+    let examined = required_store(places)?.examine()?;
     for fault in &examined.faults {
         output.data(line(fault))?;
     }

@@ -1,15 +1,14 @@
 //! `guild kernel gc`: deletes files that no installed version needs.
 
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use guild_package::store::Collected;
 use serde_json::json;
-use std::path::Path;
 
 /// Deletes and says how much.
-pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let collected = match existing_store(data_dir)? {
+pub fn run(places: &Places, output: Output) -> Outcome<()> {
+    let collected = match existing_store(places)? {
         Some(store) => store.collect_garbage()?,
         None => Collected::default(),
     };

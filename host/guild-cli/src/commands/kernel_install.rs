@@ -2,16 +2,15 @@
 
 use crate::args::InstallArgs;
 use crate::commands::parsed;
-use crate::data_dir::open_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, open_store};
 use crate::wiring::probe::{probe, say_what_is_missing};
 use guild_package::{InstallOptions, VerifyOptions};
 use serde_json::json;
-use std::path::Path;
 
 /// Installs and says what changed.
-pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
     let verify = VerifyOptions {
         id: args
             .id
@@ -25,7 +24,7 @@ pub fn run(args: &InstallArgs, data_dir: Option<&Path>, output: Output) -> Outco
         allow_downgrade: args.allow_downgrade,
         accept_new_publisher: args.accept_new_publisher,
     };
-    let installed = open_store(data_dir)?.install(&args.bundle, &options, &probe(args.probe))?;
+    let installed = open_store(places)?.install(&args.bundle, &options, &probe(args.probe))?;
     let state = if installed.already_installed {
         "is already installed"
     } else {

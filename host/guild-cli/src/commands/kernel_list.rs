@@ -1,16 +1,15 @@
 //! `guild kernel list`: shows the installed packages and whether each still verifies.
 
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use guild_package::ListedPackage;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Prints one line a version: `*` marks the enabled one, `!` one that no longer verifies. Libraries are
 /// hashed when they are loaded, not here.
-pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let packages = match existing_store(data_dir)? {
+pub fn run(places: &Places, output: Output) -> Outcome<()> {
+    let packages = match existing_store(places)? {
         Some(store) => store.list()?,
         None => Vec::new(),
     };
@@ -30,7 +29,11 @@ fn line(listed: &ListedPackage) -> String {
         Ok(package) => (' ', signer_labels(package.signers()).join(", ")),
         Err(error) => ('!', error.to_string()),
     };
-    format!("{enabled}{mark} {} {}\t{detail}", listed.id, listed.version)
+    let place = if listed.below { "\tthe machine's" } else { "" };
+    format!(
+        "{enabled}{mark} {} {}\t{detail}{place}",
+        listed.id, listed.version
+    )
 }
 
 fn row(listed: &ListedPackage) -> Value {
@@ -43,6 +46,7 @@ fn row(listed: &ListedPackage) -> Value {
         "id": listed.id,
         "version": listed.version,
         "state": state,
+        "store": if listed.below { "machine" } else { "own" },
         "installed_generation": listed.installed_gen,
     });
     match &listed.package {

@@ -2,9 +2,9 @@
 
 use crate::args::{LogArgs, SeedArgs};
 use crate::commands::{kernel_seed, parsed};
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use guild_package::checkpoint::{Checkpoint, SignedCheckpoint};
 use guild_package::store::{LogEntry, Selection, WholeChain};
 use guild_package::text::Time;
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Lists the generations, newest first; checks the chain and notes its end where asked to.
-pub fn run(args: &LogArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let Some(store) = existing_store(data_dir)? else {
+pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
+    let Some(store) = existing_store(places)? else {
         output.say("There is no package store yet. `guild kernel install` makes one.");
         return print(&[], &Checked::default(), output);
     };

@@ -1,17 +1,16 @@
 //! `guild kernel outdated`: which bundles of a folder are newer than what is installed.
 
 use crate::args::OutdatedArgs;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::{Output, plain};
+use crate::places::{Places, required_store};
 use guild_package::VerifyOptions;
 use guild_package::store::Offer;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Prints one line a bundle: `>` marks an update, `!` one that install would refuse.
-pub fn run(args: &OutdatedArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let store = required_store(data_dir)?;
+pub fn run(args: &OutdatedArgs, places: &Places, output: Output) -> Outcome<()> {
+    let store = required_store(places)?;
     let offers = store.offers(&args.folder, &VerifyOptions::default())?;
     for offer in &offers {
         output.data(line(offer))?;

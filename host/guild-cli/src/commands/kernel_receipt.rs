@@ -2,17 +2,16 @@
 
 use crate::args::InstalledArgs;
 use crate::commands::kernel_selection::package;
-use crate::data_dir::required_store;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use serde_json::json;
-use std::path::Path;
 
 /// Prints the receipt's own bytes: their SHA-256 is the one that reports name.
-pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()> {
     let (id, version) = package(&args.package)?;
-    let rows = required_store(data_dir)?.list()?;
+    let rows = required_store(places)?.list()?;
     let mine = || rows.iter().filter(|row| row.id == id);
     let row = match &version {
         Some(version) => mine().find(|row| row.version == *version),

@@ -2,16 +2,15 @@
 
 use crate::args::InstalledArgs;
 use crate::commands::kernel_selection::package;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use serde_json::json;
-use std::path::Path;
 
 /// Removes and says what stays.
-pub fn run(args: &InstalledArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()> {
     let (id, version) = package(&args.package)?;
-    let removed = required_store(data_dir)?.remove(&id, version.as_ref())?;
+    let removed = required_store(places)?.remove(&id, version.as_ref())?;
     for version in &removed.versions {
         output.say(format!("{id} {version} is removed"));
         output.data(format!("{id} {version}"))?;

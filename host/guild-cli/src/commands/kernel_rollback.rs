@@ -3,18 +3,17 @@
 use crate::args::RollbackArgs;
 use crate::commands::kernel_selection::say;
 use crate::commands::parsed;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use crate::wiring::probe::probe;
 use guild_package::store::{Candidate, RollbackOptions};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Goes back, or lists where to.
-pub fn run(args: &RollbackArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &RollbackArgs, places: &Places, output: Output) -> Outcome<()> {
     let id = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
-    let store = required_store(data_dir)?;
+    let store = required_store(places)?;
     if args.list {
         return list(&store.candidates(id.as_ref())?, output);
     }

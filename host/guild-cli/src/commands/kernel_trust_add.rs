@@ -2,19 +2,18 @@
 
 use crate::args::TrustAddArgs;
 use crate::commands::{DAY_S, parsed};
-use crate::data_dir::open_store;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
+use crate::places::{Places, open_store};
 use guild_package::KeyRecord;
 use guild_package::text::Invalid;
 use guild_package::trust::{Grant, Right, Scope};
 use guild_package::verify::system_time_s;
 use serde_json::json;
-use std::path::Path;
 
 /// Adds the key and shows its fingerprint in both forms.
-pub fn run(args: &TrustAddArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &TrustAddArgs, places: &Places, output: Output) -> Outcome<()> {
     let record = KeyRecord::read(&args.public)?;
     let rights = args.right.iter().map(|right| parsed("--right", right));
     let mut rights: Vec<Right> = rights.collect::<Outcome<_>>()?;
@@ -27,7 +26,7 @@ pub fn run(args: &TrustAddArgs, data_dir: Option<&Path>, output: Output) -> Outc
         not_before: None,
         not_after: args.valid_days.map(|days| system_time_s() + days * DAY_S),
     };
-    let added = open_store(data_dir)?.trust_add(&record, &grant)?;
+    let added = open_store(places)?.trust_add(&record, &grant)?;
     let test = if record.test_identity {
         " (test identity)"
     } else {

@@ -1,15 +1,14 @@
 //! `guild kernel trust list`: shows the trusted keys and what packages need beyond one signature.
 
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use guild_package::trust::{Policy, TrustedKey};
 use serde_json::json;
-use std::path::Path;
 
 /// Prints one line a key, then one line a policy.
-pub fn run(data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let trust = existing_store(data_dir)?
+pub fn run(places: &Places, output: Output) -> Outcome<()> {
+    let trust = existing_store(places)?
         .map(|store| store.trust())
         .transpose()?;
     let keys: &[TrustedKey] = trust.as_ref().map_or(&[], |trust| trust.keys());

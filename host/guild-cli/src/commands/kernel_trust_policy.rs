@@ -2,15 +2,14 @@
 
 use crate::args::TrustPolicyArgs;
 use crate::commands::parsed;
-use crate::data_dir::open_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, open_store};
 use guild_package::trust::Policy;
 use serde_json::json;
-use std::path::Path;
 
 /// Puts the policy in force, and names what no longer loads.
-pub fn run(args: &TrustPolicyArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<()> {
     let policy = Policy {
         prefix: parsed("PREFIX", &args.prefix)?,
         publish: args.publishers,
@@ -19,7 +18,7 @@ pub fn run(args: &TrustPolicyArgs, data_dir: Option<&Path>, output: Output) -> O
         strict_ambient: args.strict_ambient,
         allow_ptx_jit: args.allow_ptx_jit,
     };
-    let set = open_store(data_dir)?.trust_policy(policy.clone())?;
+    let set = open_store(places)?.trust_policy(policy.clone())?;
     output.say(format!(
         "Packages of {} need {} publishers and {} reviewers",
         policy.prefix, policy.publish, policy.reviewer

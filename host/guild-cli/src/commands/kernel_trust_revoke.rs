@@ -2,17 +2,16 @@
 
 use crate::args::TrustRevokeArgs;
 use crate::commands::parsed;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use guild_package::store::RevokeOptions;
 use guild_package::trust::Withdrawal;
 use serde_json::json;
-use std::path::Path;
 
 /// Withdraws the key and names what no longer loads.
-pub fn run(args: &TrustRevokeArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let store = required_store(data_dir)?;
+pub fn run(args: &TrustRevokeArgs, places: &Places, output: Output) -> Outcome<()> {
+    let store = required_store(places)?;
     let key = store.trust()?.find(&args.key)?;
     let reason = args.reason.as_deref();
     let reason = reason.map(|text| parsed("--reason", text)).transpose()?;

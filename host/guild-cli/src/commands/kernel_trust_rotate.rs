@@ -1,15 +1,14 @@
 //! `guild kernel trust rotate`: puts a new key in an old one's place.
 
 use crate::args::TrustRotateArgs;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use serde_json::json;
-use std::path::Path;
 
 /// Checks both signatures, and names what no longer loads.
-pub fn run(args: &TrustRotateArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let rotated = required_store(data_dir)?.trust_rotate(&args.rotation)?;
+pub fn run(args: &TrustRotateArgs, places: &Places, output: Output) -> Outcome<()> {
+    let rotated = required_store(places)?.trust_rotate(&args.rotation)?;
     let (from, to) = (rotated.body.from, &rotated.body.to);
     let test = if to.test_identity {
         " (test identity)"

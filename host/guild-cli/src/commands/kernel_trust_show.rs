@@ -1,20 +1,19 @@
 //! `guild kernel trust show`: one trusted key, for comparing it with what its holder shows.
 
 use crate::args::TrustShowArgs;
-use crate::data_dir::required_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, required_store};
 use guild_package::store::generation::Pin;
 use guild_package::trust::{KeyStatus, TrustedKey};
 use serde_json::json;
-use std::path::Path;
 
 /// Digits of a fingerprint that stand together.
 const GROUP: usize = 4;
 
 /// Shows the key, its fingerprint in groups and in words, its scopes and the packages that stand on it.
-pub fn run(args: &TrustShowArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let store = required_store(data_dir)?;
+pub fn run(args: &TrustShowArgs, places: &Places, output: Output) -> Outcome<()> {
+    let store = required_store(places)?;
     let trust = store.trust()?;
     let id = trust.find(&args.key)?;
     let key = trust.key(&id).expect("a key that was found");

@@ -2,16 +2,15 @@
 
 use crate::args::VerifyArgs;
 use crate::commands::parsed;
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use guild_package::{TrustStore, VerifyOptions, verify_bundle};
 use serde_json::json;
-use std::path::Path;
 
 /// Verifies and prints who signed what.
-pub fn run(args: &VerifyArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
-    let trust = match existing_store(data_dir)? {
+pub fn run(args: &VerifyArgs, places: &Places, output: Output) -> Outcome<()> {
+    let trust = match existing_store(places)? {
         Some(store) => store.trust()?,
         None => TrustStore::empty()?,
     };

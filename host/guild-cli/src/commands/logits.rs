@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::npy::NpyWriter;
 use crate::output::Output;
+use crate::places::Places;
 use crate::wiring::events;
 use crate::wiring::model::{OpenModel, Size};
 use guild_engine::{Outputs, Part};
@@ -15,10 +16,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Runs the ids in passes of at most `--batch` rows; one row a pass runs as decode.
-pub fn run(args: &LogitsArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &LogitsArgs, places: &Places, output: Output) -> Outcome<()> {
     let ids = &args.ids;
     let context = args.model.context.unwrap_or(ids.len() as u64);
-    let model = OpenModel::open(&args.model, context, data_dir, output)?;
+    let model = OpenModel::open(&args.model, context, places, output)?;
     not_the_model(&args.out, &model.file)?;
     let rows = args.pass.batch.min(ids.len() as u64);
     let mut engine = model.engine(Size {

@@ -14,13 +14,13 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::measure::{milliseconds, peak_rss_bytes, per_second};
 use crate::output::Output;
+use crate::places::Places;
 use crate::wiring::model::{OpenModel, Size};
 use estimate::Estimate;
 use guild_engine::{Engine, LogProbability, Outputs, Part};
 use guild_graph::Phase;
 use guild_model::{ModelSource, Tokenizer};
 use serde_json::json;
-use std::path::Path;
 use std::time::Instant;
 
 /// Positions of a window where `-c` doesn't say.
@@ -31,7 +31,7 @@ const WINDOW_LEAST: u64 = 4;
 const LOGITS_BYTES: u64 = 64 << 20;
 
 /// Evaluates the windows one after the other and reports after each.
-pub fn run(args: &PerplexityArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &PerplexityArgs, places: &Places, output: Output) -> Outcome<()> {
     let started = Instant::now();
     let window = args.model.context.unwrap_or(WINDOW);
     if window < WINDOW_LEAST {
@@ -39,7 +39,7 @@ pub fn run(args: &PerplexityArgs, data_dir: Option<&Path>, output: Output) -> Ou
         return Err(Failure::new(Exit::Usage, message));
     }
     let text = text::read(&args.file)?;
-    let model = OpenModel::open(&args.model, window, data_dir, output)?;
+    let model = OpenModel::open(&args.model, window, places, output)?;
     let tokenizer = Tokenizer::from_metadata(model.file.metadata())?;
     let text = Text::new(&tokenizer, &text, args.special, window as usize)?;
     if text.spells_control_tokens {

@@ -7,6 +7,7 @@ use crate::memory::fit::Fit;
 use crate::memory::plan::MemoryPlan;
 use crate::memory::size::ByteSize;
 use crate::output::Output;
+use crate::places::Places;
 use crate::wiring::model::{OpenModel, Size, open_file};
 use crate::wiring::planned::PlannedModel;
 use crate::wiring::sampling::EffectiveSampling;
@@ -16,18 +17,17 @@ use guild_graph::report::{Class, StepReport};
 use guild_model::{Metadata, ModelSource, Tokenizer};
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// Positions of the planned sequence where `-c` is absent.
 const CONTEXT_DEFAULT: u64 = 4096;
 
 /// Plans without loading and prints the report. A model that doesn't fit is an answer, not a failure.
-pub fn run(args: &PlanArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &PlanArgs, places: &Places, output: Output) -> Outcome<()> {
     let context = args.model.context.unwrap_or(CONTEXT_DEFAULT);
     let file = open_file(&args.model)?;
     // A run has a tokenizer in memory, so it counts here too.
     let tokenizer = Tokenizer::from_metadata(file.metadata());
-    let model = OpenModel::describe(file, &args.model, context, data_dir, output)?;
+    let model = OpenModel::describe(file, &args.model, context, places, output)?;
     let sampling = file_sampling(model.file.metadata());
     let rows = args.pass.batch.min(context);
     let planned = model.plan(Size {

@@ -12,13 +12,13 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::measure::milliseconds;
 use crate::output::Output;
+use crate::places::Places;
 use crate::wiring::model::{OpenModel, Size, open_file};
 use crate::wiring::sampling::EffectiveSampling;
 use generation::{Finish, Generator, Limits, interrupted};
 use guild_model::{ModelSource, StopStrings, Tokenizer};
 use report::Report;
 use serde_json::json;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,9 +29,9 @@ const CONTEXT_LEAST: u64 = 512;
 const TOKENS: u64 = 128;
 
 /// Generates and reports what ran.
-pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &RunArgs, places: &Places, output: Output) -> Outcome<()> {
     if args.chat.chat {
-        return chat::run(args, data_dir, output);
+        return chat::run(args, places, output);
     }
     if args.chat.template.any() {
         return Err(Failure::new(
@@ -49,7 +49,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     let tokenizer = tokenizer.ok();
     let context = context(args, prompt.len() as u64)?;
     context::warn_beyond(&file, context);
-    let model = OpenModel::describe(Arc::clone(&file), &args.model, context, data_dir, output)?;
+    let model = OpenModel::describe(Arc::clone(&file), &args.model, context, places, output)?;
     let mut engine = model.engine(Size {
         rows: args.pass.batch.min(prompt.len() as u64),
         outputs: 1,

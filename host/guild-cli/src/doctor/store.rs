@@ -1,9 +1,9 @@
 //! The package store: where it is, whose it is, what is in it, and whether that loads.
 
 use super::{Check, Patient, count, devices, trust};
-use crate::data_dir::{existing_store, store_path};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::places::{existing_store, store_path};
 use crate::system::SystemFiles;
 use crate::system::mounts;
 use crate::wiring::builtins;
@@ -19,10 +19,7 @@ const STAGING: &str = "staging";
 
 /// Store, state, packages, trusted keys, loading and devices.
 pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
-    let (path, store) = match (
-        store_path(patient.data_dir),
-        existing_store(patient.data_dir),
-    ) {
+    let (path, store) = match (store_path(patient.places), existing_store(patient.places)) {
         (Ok(path), Ok(store)) => (path, store),
         (Err(failure), _) | (Ok(_), Err(failure)) => return vec![broken("store", &failure)],
     };

@@ -1,10 +1,10 @@
 //! From a model file and arguments to an engine.
 
 use crate::args::{HugePages, KvFormat, MemoryArgs, ModelArgs, Policy};
-use crate::data_dir::existing_store;
 use crate::failure::Outcome;
 use crate::memory::process::ProcessMemory;
 use crate::output::Output;
+use crate::places::{Places, existing_store};
 use crate::wiring::builtins::{load_failure, load_options};
 use crate::wiring::events;
 use crate::wiring::planned::PlannedModel;
@@ -16,7 +16,6 @@ use guild_loader::{LoadedPackages, RegisteredPackage, load_builtins, load_enable
 use guild_model::{GgufFile, ModelSource};
 use serde_json::{Value, json};
 use std::cell::OnceCell;
-use std::path::Path;
 use std::sync::Arc;
 
 /// A described model and the packages that are there for it.
@@ -64,10 +63,10 @@ impl OpenModel {
     pub fn open(
         args: &ModelArgs,
         context: u64,
-        data_dir: Option<&Path>,
+        places: &Places,
         output: Output,
     ) -> Outcome<OpenModel> {
-        OpenModel::describe(open_file(args)?, args, context, data_dir, output)
+        OpenModel::describe(open_file(args)?, args, context, places, output)
     }
 
     /// Loads the packages, and has the best runner describe the file for `context` positions.
@@ -75,18 +74,18 @@ impl OpenModel {
         file: Arc<GgufFile>,
         args: &ModelArgs,
         context: u64,
-        data_dir: Option<&Path>,
+        places: &Places,
         output: Output,
     ) -> Outcome<OpenModel> {
-        for finding in guild_loader::ambient::scan() {
-            tracing::warn!("{} is set: it {}", finding.source, finding.effect);
-        }
         let options = load_options(&args.packages);
-        let packages = match existing_store(data_dir)? {
+        let packages = match existing_store(places)? {
             Some(store) => load_enabled(&store, "guild", &options),
             None => load_builtins(&options),
         };
         let packages = packages.map_err(load_failure)?;
+        for finding in packages.ambient() {
+            tracing::warn!("{} is set: it {}", finding.source, finding.effect);
+        }
         events::loaded(&packages);
         let described = guild_graph::describe(&*file, &GraphRegistry(&packages), context)?;
         events::described(&described);

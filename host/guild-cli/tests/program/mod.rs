@@ -29,6 +29,7 @@ pub fn command(home: &Path) -> Command {
     command
         .env("HOME", home)
         .env("GUILD_NO_CONFIG", "1")
+        .env("GUILD_NO_MACHINE_STORE", "1")
         .current_dir(home);
     command
 }

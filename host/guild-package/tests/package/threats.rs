@@ -181,3 +181,41 @@ fn row_68_a_racer_never_slips_other_bytes_in() {
         "{taken} taken, {noticed} noticed: no race took place"
     );
 }
+
+#[test]
+fn row_83_code_is_for_the_machine_that_the_manifest_says() {
+    let bench = Bench::new();
+    let parts = entries(&bench.package(CPU, "1.0.0"));
+    let manifest: serde_json::Value = serde_json::from_slice(&parts["manifest.json"]).unwrap();
+    let mut files: Vec<(&str, &[u8])> = parts
+        .iter()
+        .filter(|(name, _)| !name.ends_with(".json"))
+        .map(|(name, data)| (name.as_str(), data.as_slice()))
+        .collect();
+    let other = match std::env::consts::ARCH {
+        "aarch64" => "x86_64",
+        _ => "aarch64",
+    };
+    let mut elsewhere = manifest.clone();
+    elsewhere["targets"][0]["arch"] = other.into();
+    let elsewhere = bench.craft(&serde_json::to_vec(&elsewhere).unwrap(), &files);
+    bench.refuses(&elsewhere, Code::PreflightRefused);
+
+    let text = ".version 6.3\n.target sm_61\n.address_size 64\n.visible .entry route(.param .u64 x) { ret; }\n";
+    files.push(("ptx/route.ptx", text.as_bytes()));
+    let with = |target: &str, entry: &str| {
+        let mut manifest = manifest.clone();
+        let artifact = serde_json::json!({
+            "path": "ptx/route.ptx",
+            "sha256": Digest::of(text.as_bytes()),
+            "size": text.len(),
+            "role": "ptx",
+            "ptx": { "target": target, "entries": [entry] },
+        });
+        manifest["artifacts"].as_array_mut().unwrap().push(artifact);
+        bench.craft(&serde_json::to_vec(&manifest).unwrap(), &files)
+    };
+    bench.refuses(&with("sm_90", "route"), Code::BundleMalformed);
+    bench.refuses(&with("sm_61", "scan"), Code::BundleMalformed);
+    bench.verify(&with("sm_61", "route")).unwrap();
+}

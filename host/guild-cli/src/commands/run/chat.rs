@@ -12,6 +12,7 @@ use crate::failure::Outcome;
 use crate::interrupt::Interrupt;
 use crate::measure::{milliseconds, peak_rss_bytes};
 use crate::output::Output;
+use crate::places::Places;
 use crate::wiring::model::{OpenModel, Size, open_file};
 use crate::wiring::sampling::EffectiveSampling;
 use crate::wiring::template::Template;
@@ -19,7 +20,6 @@ use conversation::{Conversation, Rules};
 use guild_model::{GgufFile, ModelSource, StopStrings, Tokenizer};
 use serde_json::json;
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,7 +27,7 @@ use std::time::Instant;
 const CONTEXT_MOST: u64 = 4096;
 
 /// Holds a conversation and reports what ran.
-pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<()> {
+pub fn run(args: &RunArgs, places: &Places, output: Output) -> Outcome<()> {
     let started = Instant::now();
     let interrupt = Interrupt::catch()?;
     let file = open_file(&args.model)?;
@@ -36,7 +36,7 @@ pub fn run(args: &RunArgs, data_dir: Option<&Path>, output: Output) -> Outcome<(
     let template = Template::open(&args.chat.template, &file)?;
     let context = args.model.context.unwrap_or_else(|| default_context(&file));
     context::warn_beyond(&file, context);
-    let model = OpenModel::describe(Arc::clone(&file), &args.model, context, data_dir, output)?;
+    let model = OpenModel::describe(Arc::clone(&file), &args.model, context, places, output)?;
     let engine = model.engine(Size {
         rows: args.pass.batch.min(context),
         outputs: 1,
