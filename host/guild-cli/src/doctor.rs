@@ -7,6 +7,7 @@ mod cpu;
 mod devices;
 mod environment;
 mod memory;
+mod memory_files;
 mod pages;
 mod sandbox;
 mod store;
@@ -138,6 +139,21 @@ pub fn examine(patient: &Patient<'_>) -> Vec<Check> {
         pages::huge(&patient.files),
         pages::overcommit(&patient.files),
     ];
+    checks.extend(store::checks(patient));
+    checks
+}
+
+/// What packages depend on, and nothing else: the surroundings, the sandbox, memory files, the whole chain of the store, and
+/// that everything loads.
+#[must_use]
+pub fn examine_packages(patient: &Patient<'_>) -> Vec<Check> {
+    let mut checks = vec![
+        versions::check(),
+        environment::loader(),
+        sandbox::check(),
+        memory_files::check(&patient.files),
+    ];
+    checks.extend(store::chains(patient));
     checks.extend(store::checks(patient));
     checks
 }

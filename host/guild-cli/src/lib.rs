@@ -77,12 +77,18 @@ fn dispatch(cli: &Cli, settings: &Settings, output: Output) -> Outcome<()> {
         Command::Config(ConfigCommand::Show) => commands::config_show::run(settings, output),
         Command::Completions(args) => commands::completions::run(args, output),
         Command::Man(args) => commands::man::run(args, output),
-        Command::Kernel(command) => kernel(command, places, output),
+        Command::Kernel(command) => kernel(command, places, settings, output),
     }
 }
 
-fn kernel(command: &KernelCommand, places: &Places, output: Output) -> Outcome<()> {
+fn kernel(
+    command: &KernelCommand,
+    places: &Places,
+    settings: &Settings,
+    output: Output,
+) -> Outcome<()> {
     match command {
+        KernelCommand::Doctor => commands::doctor::run_for_packages(places, settings, output),
         KernelCommand::Keygen(args) => commands::kernel_keygen::run(args, output),
         KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),
         KernelCommand::Countersign(args) => commands::kernel_countersign::run(args, places, output),

@@ -73,7 +73,10 @@ pub fn scan_variables(
 }
 
 fn scan_preload_file(text: &str) -> Option<AmbientFinding> {
-    let entry = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let entries = text.lines().map(str::trim);
+    let entry = entries
+        .filter(|line| !line.starts_with('#'))
+        .find(|line| !line.is_empty())?;
     Some(AmbientFinding {
         source: PRELOAD_FILE.to_owned(),
         value: guild_package::text::escape(entry),
@@ -142,5 +145,6 @@ mod tests {
             "/lib/x.so"
         );
         assert!(scan_preload_file("\n").is_none());
+        assert!(scan_preload_file("# nothing\n\n").is_none());
     }
 }

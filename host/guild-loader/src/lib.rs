@@ -32,6 +32,7 @@ pub use load::{
     LeftOut, LeftOutReason, LoadOptions, LoadedPackages, load_builtins, load_enabled,
     register_builtin,
 };
+pub use memfd::check_memory_files;
 pub use registry::{
     Origin, PackageIdentity, RegisteredOperation, RegisteredPackage, RegisteredRunner,
     Registration, Registry,

@@ -69,19 +69,23 @@ fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
 
 /// Libraries of the system that plugins may need beside the C library, which every process has. The one for C++ is left
 /// to the plugins that need it: few do, and its constructors run in every process that has it.
-const SYSTEM_LIBRARIES: [&str; 2] = ["libm.so.6", "libgcc_s.so.1"];
+const ALWAYS_OPENED: [&str; 2] = ["libm.so.6", "libgcc_s.so.1"];
 
-/// Opens libraries of the C runtime, [`SYSTEM_LIBRARIES`] and those of `needed`, and keeps them for life. A library of
+/// Opens libraries of the C runtime, [`ALWAYS_OPENED`] and those of `needed`, and keeps them for life. A library of
 /// the process is not searched for when a plugin names it, so a search path can't put another one in its place from then
 /// on. The caller has checked the names. One that the system lacks is passed over: what needs it then fails to load.
 pub(crate) fn open_system_libraries<'a>(needed: impl Iterator<Item = &'a str>) {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let folder = FOLDER.get_or_init(c_library_folder);
-    for name in SYSTEM_LIBRARIES.into_iter().chain(needed) {
+    for name in ALWAYS_OPENED.into_iter().chain(needed) {
         // Beside the C library nobody's search path is asked.
         let beside = folder.as_deref().map(|folder| folder.join(name));
         let path = beside.filter(|path| path.exists());
-        let path = path.unwrap_or_else(|| PathBuf::from(name));
+        // Elsewhere it is searched for, and a search path may lead anywhere.
+        let is_searched = std::env::var_os("LD_LIBRARY_PATH").is_none_or(|path| path.is_empty());
+        let Some(path) = path.or_else(|| is_searched.then(|| PathBuf::from(name))) else {
+            continue;
+        };
         // SAFETY: opening runs constructors. These are the C and C++ runtimes' own, from the folder of the C
         // library that runs already, or the ones that the system's search finds for every program.
         // The handle is leaked, so nothing of it is ever unloaded.

@@ -154,6 +154,25 @@ impl AsFd for SealedImage {
     }
 }
 
+/// Whether this system has sealed memory files, without which nothing is loaded. Any thread.
+///
+/// # Errors
+/// Why it has none.
+pub fn check_memory_files() -> Result<(), String> {
+    let bytes = b"guild";
+    let write = |file: &mut File| {
+        file.write_all(bytes)
+            .map_err(|source| guild_package::Error::Io {
+                action: "write",
+                path: "a memory file".into(),
+                source,
+            })
+    };
+    SealedImage::fill("doctor@0.0.0", Digest::of(bytes), write)
+        .map(drop)
+        .map_err(|fault| fault.to_string())
+}
+
 /// An empty memory file, `guild:<id>@<version>` in process maps and profilers.
 fn create(package: &str) -> Result<File, Fault> {
     let mut name = format!("guild:{package}");

@@ -1,13 +1,12 @@
 //! A signed note of how long a store's chain is and what its last generation hashes to. Kept, or cosigned, on a second
 //! machine, it shows a chain that was cut or written anew (`docs/package-format.md`, section 13).
 
-use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
-use crate::envelope::EnvelopeSignature;
+use crate::envelope::{EnvelopeSignature, add_signature};
 use crate::error::{Error, Result};
 use crate::key::{KeyId, KeyRecord};
 use crate::limits::STATEMENT_MAX_BYTES;
@@ -122,13 +121,7 @@ impl SignedCheckpoint {
     /// [`Error::Usage`] if the key has signed already.
     pub fn cosign(mut self, seed: &SecretSeed) -> Result<Self> {
         let entry = EnvelopeSignature::sign(seed, Purpose::Checkpoint, &self.statement.body.0)?;
-        let signatures = &mut self.statement.signatures;
-        if signatures.iter().any(|other| other.keyid == entry.keyid) {
-            let what = format!("{} has signed this checkpoint already", entry.keyid);
-            return Err(Error::usage(what, "Sign with another key"));
-        }
-        signatures.push(entry);
-        signatures.sort_by_key(|entry| entry.keyid);
+        add_signature(&mut self.statement.signatures, entry)?;
         Ok(self)
     }
 
@@ -138,9 +131,7 @@ impl SignedCheckpoint {
     /// [`Error::Io`].
     pub fn write(&self, path: &Path) -> Result<()> {
         let bytes = self.statement.encode(CHECKPOINT)?;
-        outside::create_durable(path, 0o644, |file| {
-            file.write_all(&bytes).map_err(Error::io("write", path))
-        })
+        outside::write_new(path, &bytes)
     }
 
     /// What was signed.

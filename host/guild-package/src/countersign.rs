@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::author;
 use crate::digest::Digest;
-use crate::envelope::{Envelope, EnvelopeSignature};
+use crate::envelope::{Envelope, EnvelopeSignature, add_signature};
 use crate::error::{Error, Result};
 use crate::key::KeyId;
 use crate::manifest::Manifest;
@@ -16,8 +16,8 @@ use crate::seed::SecretSeed;
 use crate::sign::Purpose;
 use crate::statement::SignedStatement;
 use crate::text::PlainText;
-use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
-use crate::verify::SignedBundle;
+use crate::trust::{Right, Role, TrustStore, TrustedKey};
+use crate::verify::{Occasion, SignedBundle};
 
 const STATEMENT: &str = "a countersignature's body";
 
@@ -84,16 +84,7 @@ pub fn countersign_bundle(
     match addition {
         Addition::Release => {
             let signature = EnvelopeSignature::sign(seed, Purpose::Release, signed.bytes())?;
-            if envelope
-                .signatures
-                .iter()
-                .any(|entry| entry.keyid == signature.keyid)
-            {
-                let what = format!("{} has signed this release already", signature.keyid);
-                return Err(Error::usage(what, "Sign with another key"));
-            }
-            envelope.signatures.push(signature);
-            envelope.signatures.sort_by_key(|entry| entry.keyid);
+            add_signature(&mut envelope.signatures, signature)?;
         }
         Addition::Statement {
             role,
@@ -125,18 +116,17 @@ fn signature_digests(envelope: &Envelope) -> Vec<Digest> {
     signatures.map(|entry| entry.sig.digest()).collect()
 }
 
-/// The distinct active keys that countersigned this release as `role`. A statement by unknown keys
+/// The distinct keys that countersigned this release as `role` and count on this occasion. A statement by unknown keys
 /// counts for nothing; one by a known key that does not verify or names another release is an error.
 ///
 /// # Errors
 /// [`Error::SignatureInvalid`] or [`Error::Malformed`].
 pub(crate) fn countersigners<'trust>(
     envelope: &Envelope,
-    manifest: &Manifest,
-    manifest_sha256: Digest,
+    (manifest, manifest_sha256): (&Manifest, Digest),
     trust: &'trust TrustStore,
     role: Role,
-    now_s: u64,
+    occasion: Occasion<'_>,
 ) -> Result<BTreeMap<KeyId, &'trust TrustedKey>> {
     let releases = signature_digests(envelope);
     let mut counted = BTreeMap::new();
@@ -159,9 +149,13 @@ pub(crate) fn countersigners<'trust>(
         if !about_this {
             return Err(Error::malformed(STATEMENT, "it is about another release"));
         }
-        let in_time = statement.expires_at.is_none_or(|expires| now_s < expires);
+        // Times are judged at install only, as a publisher's are.
+        let now_s = occasion.now_s();
+        let ends = statement.expires_at;
+        let in_time = now_s.is_none_or(|now_s| ends.is_none_or(|ends| now_s < ends));
         let counts = |key: &&&TrustedKey| {
-            key.status == KeyStatus::Active
+            occasion.believes(key)
+                && now_s.is_none_or(|now_s| key.check_time(now_s).is_ok())
                 && key.authorize(Right::Countersign(role), manifest).is_ok()
         };
         if statement.role == role && in_time {

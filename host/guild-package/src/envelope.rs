@@ -109,6 +109,27 @@ impl Envelope {
     }
 }
 
+/// Adds a signature where it belongs.
+///
+/// # Errors
+/// [`Error::Usage`] if the key has signed already.
+pub(crate) fn add_signature(
+    signatures: &mut Vec<EnvelopeSignature>,
+    signature: EnvelopeSignature,
+) -> Result<()> {
+    let key = signature.keyid;
+    match signatures.binary_search_by_key(&key, |entry| entry.keyid) {
+        Ok(_) => Err(Error::usage(
+            format!("{key} has signed already"),
+            "Sign with another key",
+        )),
+        Err(place) => {
+            signatures.insert(place, signature);
+            Ok(())
+        }
+    }
+}
+
 /// Ascending and distinct, so no key is counted twice.
 pub(crate) fn check_signatures(what: &'static str, signatures: &[EnvelopeSignature]) -> Result<()> {
     if !(1..=SIGNATURES_MAX).contains(&signatures.len()) {

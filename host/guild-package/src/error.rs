@@ -206,15 +206,15 @@ pub enum Error {
         /// What differs.
         detail: String,
     },
-    /// A rotation hands on more than the old key may.
+    /// A rotation hands on more, or something else, than the old key may.
     #[error(
-        "{key} may not hand on scope {prefix}: it doesn't have that scope, or the scope lacks the right rotate. The scopes of a key are in `guild kernel trust show`; `guild kernel trust add KEY.json --scope PREFIX --right publish --right rotate` adds one that can be handed on"
+        "{key} may not be followed so: {detail}. `guild kernel trust show` has the scopes of a key; `guild kernel trust add KEY.json --scope PREFIX --right publish --right rotate` adds one that can be handed on"
     )]
-    ScopeRotation {
+    RotationDenied {
         /// The old key.
         key: KeyId,
-        /// The scope that the rotation names.
-        prefix: ScopePrefix,
+        /// What stands against it.
+        detail: String,
     },
     /// Bytes that are not of the format.
     #[error(
@@ -449,7 +449,7 @@ impl Error {
             | Self::ThresholdNotMet { .. }
             | Self::PublisherChanged { .. } => Code::KeyUntrusted,
             Self::KeyRevoked { .. } => Code::KeyRevoked,
-            Self::ScopeDenied { .. } | Self::ScopeRotation { .. } => Code::ScopeDenied,
+            Self::ScopeDenied { .. } | Self::RotationDenied { .. } => Code::ScopeDenied,
             Self::Malformed { .. } => Code::BundleMalformed,
             Self::DigestMismatch { .. } => Code::DigestMismatch,
             Self::VersionImmutable { .. } => Code::VersionImmutable,
@@ -465,6 +465,16 @@ impl Error {
             Self::StoreCorrupt { .. } | Self::Checkpoint { .. } => Code::StoreCorrupt,
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,
             Self::Io { .. } => Code::Io,
+        }
+    }
+
+    /// Bytes of a bundle that are others than were verified a moment ago.
+    pub(crate) fn staged_changed(what: impl Into<String>, expected: Digest, found: Digest) -> Self {
+        Self::DigestMismatch {
+            what: what.into(),
+            expected,
+            found,
+            next: "The staged bundle changed after it was verified; install again",
         }
     }
 

@@ -1,7 +1,6 @@
 //! Signing where the key is: on another machine or in a hardware module. The first step writes the bytes to sign,
 //! the second takes the signature (`docs/package-format.md`, section 6). The seed is never seen.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use base64::Engine as _;
@@ -43,9 +42,7 @@ pub fn request_signature(
     let manifest = Staged::read(package_dir, options)?.manifest;
     let manifest_bytes = manifest.encode()?;
     let bytes = sign::message(Purpose::Release, &manifest_bytes);
-    outside::create_durable(request, 0o644, |file| {
-        file.write_all(&bytes).map_err(Error::io("write", request))
-    })?;
+    outside::write_new(request, &bytes)?;
     Ok(SigningRequest {
         manifest,
         manifest_digest: Digest::of(&manifest_bytes),

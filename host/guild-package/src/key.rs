@@ -1,7 +1,6 @@
 //! Keys: public keys that passed every check, their ids, and the public record a publisher hands out.
 
 use std::fmt;
-use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 
@@ -93,6 +92,15 @@ pub fn keygen(seed_file: &Path, record_file: &Path, options: &KeygenOptions) -> 
         return Err(error);
     }
     Ok(record)
+}
+
+/// What stands behind the name of a key wherever it is shown: a test identity protects nothing.
+#[must_use]
+pub const fn test_mark(test_identity: bool) -> &'static str {
+    match test_identity {
+        true => " (test identity)",
+        false => "",
+    }
 }
 
 impl KeyId {
@@ -221,9 +229,7 @@ impl KeyRecord {
     fn write(&self, path: &Path) -> Result<()> {
         let mut bytes = json::encode("the key record", self)?;
         bytes.push(b'\n');
-        outside::create_durable(path, 0o644, |file| {
-            file.write_all(&bytes).map_err(Error::io("write", path))
-        })
+        outside::write_new(path, &bytes)
     }
 }
 

@@ -45,5 +45,9 @@ pub const PROBE_ANSWER_MAX_BYTES: usize = 1 << 20;
 pub const RECEIPT_MAX_BYTES: u64 = 1 << 20;
 /// Piece in which files are copied and hashed, in bytes.
 pub const COPY_CHUNK_BYTES: usize = 256 << 10;
+/// Largest file of golden vectors, in bytes.
+pub const GOLDEN_MAX_BYTES: u64 = 1 << 20;
+/// Largest relative error that a golden vector may allow, in units of 1e-9: one per cent.
+pub const TOLERANCE_MAX: u64 = 10_000_000;
 /// How far a release's security epoch may lie above its package's floor, unless a signer may raise epochs.
 pub const EPOCH_RISE_MAX: u64 = 1000;

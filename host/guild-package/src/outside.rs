@@ -53,6 +53,16 @@ pub fn read_file_limited(file: &File, path: &Path, bytes_max: u64) -> Result<Vec
     Ok(bytes)
 }
 
+/// Creates `path`, which must not exist, with these bytes, for everybody to read.
+///
+/// # Errors
+/// As [`create_durable`].
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
+    create_durable(path, 0o644, |file| {
+        file.write_all(bytes).map_err(Error::io("write", path))
+    })
+}
+
 /// Creates `path` with `mode`, which must not exist, and makes the bytes and the name durable.
 ///
 /// # Errors

@@ -160,10 +160,5 @@ pub(crate) fn run(probe: &dyn Probe, subject: &Subject<'_>) -> Result<Probed> {
 }
 
 fn changed(artifact: &Artifact, found: Digest) -> Error {
-    Error::DigestMismatch {
-        what: artifact.path.to_string(),
-        expected: artifact.sha256,
-        found,
-        next: "The staged bundle changed after it was verified; install again",
-    }
+    Error::staged_changed(artifact.path.to_string(), artifact.sha256, found)
 }

@@ -4,20 +4,22 @@
 //! leads from a token to the code that made it. It is evidence and nothing else: no check is ever left out
 //! because there is a receipt.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::key::KeyId;
-use crate::manifest::{ElfFacts, Manifest};
+use crate::manifest::ElfFacts;
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::preflight::ENTRY_SYMBOL;
 use crate::probe::{GoldenResult, Probed, Sandbox};
 use crate::store::incompatible;
 use crate::text::{Invalid, PlainText};
 use crate::trust::{Policy, TrustStore};
-use crate::verify::Signer;
+use crate::verify::AuthorizedManifest;
 
 const RECEIPT: &str = "the receipt";
 const SCHEMA: u64 = 1;
@@ -96,10 +98,7 @@ pub(crate) struct Terms<'a> {
 
 /// What a receipt is made from, beside the trial run.
 pub(crate) struct Grounds<'a> {
-    pub manifest: &'a Manifest,
-    pub manifest_sha256: Digest,
-    pub envelope_sha256: Digest,
-    pub signers: &'a [Signer],
+    pub authorized: &'a AuthorizedManifest,
     pub trust: &'a TrustStore,
     pub allow_downgrade: bool,
     pub accept_new_publisher: bool,
@@ -107,7 +106,7 @@ pub(crate) struct Grounds<'a> {
 
 impl Receipt {
     pub(crate) fn new(grounds: &Grounds<'_>, probed: &Probed) -> Result<Self> {
-        let manifest = grounds.manifest;
+        let manifest = grounds.authorized.manifest();
         let Some((_, plugin)) = manifest.plugin() else {
             return Err(incompatible(manifest));
         };
@@ -126,11 +125,16 @@ impl Receipt {
             tool: plain(concat!("guild ", env!("CARGO_PKG_VERSION")))?,
             id: manifest.id.clone(),
             version: manifest.version.clone(),
-            manifest_sha256: grounds.manifest_sha256,
-            envelope_sha256: grounds.envelope_sha256,
+            manifest_sha256: grounds.authorized.manifest_digest(),
+            envelope_sha256: Digest::of(grounds.authorized.envelope_bytes()),
             trust_sha256: grounds.trust.digest(),
             policy_sha256: Digest::of(&json::encode("the policy", &terms)?),
-            signers: grounds.signers.iter().map(|signer| signer.key).collect(),
+            signers: grounds
+                .authorized
+                .signers()
+                .iter()
+                .map(|signer| signer.key)
+                .collect(),
             preflight: Preflight {
                 path: plugin.path.clone(),
                 sha256: plugin.sha256,
@@ -140,7 +144,10 @@ impl Receipt {
             descriptor_sha256: probed.report.descriptor.digest()?,
             golden: probed.report.golden.clone(),
             sandbox: probed.sandbox,
-            ambient: probed.ambient.clone(),
+            // The environment has an order of its own on every machine.
+            ambient: BTreeSet::from_iter(probed.ambient.clone())
+                .into_iter()
+                .collect(),
             decision: Decision::Accepted,
         })
     }

@@ -1,7 +1,6 @@
 //! One key follows another. The old key says so and the new one agrees, so nobody hands a name to a key that its
 //! holder doesn't have, and nobody takes one over (`docs/package-format.md`, section 14).
 
-use std::io::Write as _;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -60,9 +59,7 @@ pub fn write_rotation(
     let seeds = [old_seed, new_seed];
     let bytes =
         SignedStatement::sign(ROTATION, Purpose::KeyRotation, body, &seeds)?.encode(ROTATION)?;
-    outside::create_durable(path, 0o644, |file| {
-        file.write_all(&bytes).map_err(Error::io("write", path))
-    })
+    outside::write_new(path, &bytes)
 }
 
 impl VerifiedRotation {

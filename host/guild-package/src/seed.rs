@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -274,7 +274,7 @@ impl EncryptedSeed {
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
             .hash_password_into(passphrase.0.as_bytes(), &self.salt, key.as_mut_slice())
             .map_err(unusable)?;
-        Ok(XChaCha20Poly1305::new(&Key::from(*key)))
+        Ok(XChaCha20Poly1305::new(<&Key>::from(&*key)))
     }
 
     /// Everything before the ciphertext; it is authenticated with it.
@@ -303,9 +303,9 @@ impl EncryptedSeed {
             passes: passes.parse().ok()?,
             lanes: lanes.parse().ok()?,
         };
-        let is_modest = cost.memory_kib <= COST_MAX.memory_kib
-            && cost.passes <= COST_MAX.passes
-            && cost.lanes <= COST_MAX.lanes;
+        let is_modest = (1..=COST_MAX.lanes).contains(&cost.lanes)
+            && (1..=COST_MAX.passes).contains(&cost.passes)
+            && (8 * cost.lanes..=COST_MAX.memory_kib).contains(&cost.memory_kib);
         let parsed = Self {
             path: path.to_owned(),
             cost,
@@ -330,7 +330,22 @@ fn random(bytes: &mut [u8], path: &Path) -> Result<()> {
 fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>> {
     let file = outside::open_regular(path)?;
     check_private(&file, path)?;
-    outside::read_file_limited(&file, path, SMALL_FILE_MAX_BYTES).map(Zeroizing::new)
+    // Room for all of it at once: a buffer that grows leaves copies behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(SMALL_FILE_MAX_BYTES as usize + 1));
+    let read = (&file)
+        .take(SMALL_FILE_MAX_BYTES + 1)
+        .read_to_end(&mut bytes);
+    read.map_err(Error::io("read", path))?;
+    match bytes.len() as u64 > SMALL_FILE_MAX_BYTES {
+        false => Ok(bytes),
+        true => {
+            let what = format!(
+                "{} is larger than {SMALL_FILE_MAX_BYTES} bytes",
+                path.display()
+            );
+            Err(Error::usage(what, "Check that it is the right file"))
+        }
+    }
 }
 
 fn check_private(file: &File, path: &Path) -> Result<()> {
@@ -409,6 +424,9 @@ mod tests {
             "1048577 3 1",
             "65536 17 1",
             "65536 3 5",
+            "65536 0 1",
+            "65536 3 0",
+            "7 3 1",
             "4294967296 3 1",
             "065536 3 1",
         ] {

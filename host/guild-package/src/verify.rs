@@ -5,6 +5,7 @@
 //! The same first two stages run again whenever an installed package is opened for loading.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::fs::File;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +15,7 @@ use crate::countersign::countersigners;
 use crate::digest::Digest;
 use crate::envelope::Envelope;
 use crate::error::{Error, Result};
-use crate::key::KeyId;
+use crate::key::{KeyId, test_mark};
 use crate::limits::EPOCH_RISE_MAX;
 use crate::manifest::{Artifact, Kind, Manifest, Role as ArtifactRole};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
@@ -80,6 +81,10 @@ struct SignedManifest<'trust> {
 pub(crate) trait History {
     /// The lowest acceptable security epoch.
     fn floor(&self, id: &PackageId) -> u64;
+    /// The highest security epoch that any publisher may release.
+    fn epoch_ceiling(&self, id: &PackageId) -> u64 {
+        self.floor(id).saturating_add(EPOCH_RISE_MAX)
+    }
     /// The manifest this version was first installed with.
     fn pin(&self, id: &PackageId, version: &PackageVersion) -> Option<Digest>;
     /// The keys pinned at first install; empty before it.
@@ -111,12 +116,23 @@ pub(crate) enum Occasion<'a> {
 impl Occasion<'_> {
     /// The time to judge by: never earlier than the newest time the store has seen, so turning the clock
     /// back revives nothing. Absent where time is not judged.
-    fn now_s(&self) -> Option<u64> {
+    pub(crate) fn now_s(&self) -> Option<u64> {
         match self {
             Self::Install {
                 options, history, ..
             } => Some(options.now_s.max(history.time_seen())),
             Self::Load { .. } => None,
+        }
+    }
+
+    /// Whether a key's word still counts, whatever it says: its status, judged for this occasion.
+    pub(crate) fn believes(&self, key: &TrustedKey) -> bool {
+        match (key.status, self) {
+            (KeyStatus::Active, _) | (KeyStatus::Retired, Self::Load { .. }) => true,
+            (KeyStatus::Compromised, Self::Load { installed_gen }) => {
+                *installed_gen <= key.since_gen
+            }
+            (KeyStatus::Retired | KeyStatus::Compromised, Self::Install { .. }) => false,
         }
     }
 }
@@ -427,14 +443,8 @@ fn unrevoked<'trust>(
     publishers: Vec<&'trust TrustedKey>,
     occasion: Occasion<'_>,
 ) -> Result<Vec<&'trust TrustedKey>> {
-    let is_good = |key: &&&TrustedKey| match (key.status, occasion) {
-        (KeyStatus::Active, _) | (KeyStatus::Retired, Occasion::Load { .. }) => true,
-        (KeyStatus::Compromised, Occasion::Load { installed_gen }) => {
-            installed_gen <= key.since_gen
-        }
-        (KeyStatus::Retired | KeyStatus::Compromised, Occasion::Install { .. }) => false,
-    };
-    let good: Vec<_> = publishers.iter().filter(is_good).copied().collect();
+    let good = publishers.iter().filter(|key| occasion.believes(key));
+    let good: Vec<_> = good.copied().collect();
     match (good.is_empty(), publishers.first()) {
         (true, Some(key)) => Err(key.revoked()),
         _ => Ok(good),
@@ -502,17 +512,19 @@ fn check_thresholds(
         policy.map_or(1, |policy| policy.publish),
         publishers,
     )?;
-    // A statement's expiry is judged at install only, like every other time.
-    let now_s = occasion.now_s().unwrap_or(0);
-    let reviewers = countersigners(
-        &signed.envelope,
-        manifest,
-        manifest_digest,
-        trust,
-        Role::Reviewer,
-        now_s,
-    )?;
-    let reviewers: Vec<&TrustedKey> = reviewers.into_values().collect();
+    let subject = (manifest, manifest_digest);
+    let reviewers = countersigners(&signed.envelope, subject, trust, Role::Reviewer, occasion)?;
+    // Nobody reviews their own release.
+    let publishes = |reviewer: &TrustedKey| {
+        let same = |key: &&TrustedKey| {
+            key.id == reviewer.id || (distinct_operators && key.operator == reviewer.operator)
+        };
+        publishers.iter().any(same)
+    };
+    let reviewers: Vec<&TrustedKey> = reviewers
+        .into_values()
+        .filter(|reviewer| !publishes(reviewer))
+        .collect();
     check(
         "reviewer",
         policy.map_or(0, |policy| policy.reviewer),
@@ -557,8 +569,9 @@ fn check_rise(
     history: &dyn History,
 ) -> Result<()> {
     let floor = history.floor(&manifest.id);
+    let ceiling = history.epoch_ceiling(&manifest.id);
     let may_raise = |key: &&&TrustedKey| key.authorize(Right::Epoch, manifest).is_ok();
-    let is_modest = manifest.security_epoch <= floor.saturating_add(EPOCH_RISE_MAX);
+    let is_modest = manifest.security_epoch <= ceiling;
     match (is_modest, publishers.first()) {
         (false, Some(key)) if !publishers.iter().any(|key| may_raise(&key)) => {
             let epoch = manifest.security_epoch;
@@ -669,6 +682,13 @@ pub fn system_time_s() -> u64 {
         .map_or(0, |elapsed| elapsed.as_secs())
 }
 
+impl fmt::Display for Signer {
+    /// Its name, and whether it is a test identity.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.label, test_mark(self.test_identity))
+    }
+}
+
 impl From<&TrustedKey> for Signer {
     fn from(key: &TrustedKey) -> Self {
         Self {
@@ -686,6 +706,9 @@ struct NoHistory;
 impl History for NoHistory {
     fn floor(&self, _: &PackageId) -> u64 {
         0
+    }
+    fn epoch_ceiling(&self, _: &PackageId) -> u64 {
+        u64::MAX
     }
     fn pin(&self, _: &PackageId, _: &PackageVersion) -> Option<Digest> {
         None

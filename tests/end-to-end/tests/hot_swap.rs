@@ -2,6 +2,8 @@
 //! with; and whatever commands do meanwhile, no session notices.
 
 use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
+use guild_cli::exit::Exit;
+use guild_cli::failure::Failure;
 use guild_cli::output::Output;
 use guild_cli::places::Places;
 use guild_cli::wiring::model::{OpenModel, Size};
@@ -40,20 +42,20 @@ fn arguments() -> ModelArgs {
 }
 
 impl Decoding {
-    /// Loads what is enabled now; `None` where that lacks a provider.
-    fn start(data_dir: &Path) -> Option<Decoding> {
+    /// Loads what is enabled now.
+    fn start(data_dir: &Path) -> Result<Decoding, Failure> {
         let output = Output::new(true);
-        let model = OpenModel::open(&arguments(), 64, &Places::user(data_dir), output).ok()?;
+        let model = OpenModel::open(&arguments(), 64, &Places::user(data_dir), output)?;
         let size = Size {
             rows: PROMPT.len() as u64,
             outputs: 1,
             context: 64,
             sampling: None,
         };
-        let mut engine = model.engine(size).ok()?;
+        let mut engine = model.engine(size)?;
         let mut session = engine.start().unwrap();
         let next = best(engine.prefill(&mut session, &PROMPT, |_| {}).unwrap());
-        Some(Decoding {
+        Ok(Decoding {
             engine,
             session,
             next,
@@ -151,10 +153,14 @@ fn sessions_don_t_notice_what_commands_do() {
     );
     let decode = || {
         while !ended.load(Ordering::Relaxed) {
-            let Some(mut decoding) = Decoding::start(data_dir) else {
+            let mut decoding = match Decoding::start(data_dir) {
+                Ok(decoding) => decoding,
                 // Disabled at this moment: refused by name, not run without.
-                refused.fetch_add(1, Ordering::Relaxed);
-                continue;
+                Err(failure) => {
+                    assert_eq!(failure.exit, Exit::Unsupported, "{}", failure.message);
+                    refused.fetch_add(1, Ordering::Relaxed);
+                    continue;
+                }
             };
             assert_eq!(decoding.tokens(TOKENS), expected, "{}", decoding.version());
             starts.fetch_add(1, Ordering::Relaxed);

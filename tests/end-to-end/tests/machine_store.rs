@@ -115,3 +115,38 @@ fn a_user_s_store_stands_above_the_machine_s() {
     let log = machine.user(&["--machine", "kernel", "log"]);
     assert_eq!(log["generations"].as_array().unwrap().len(), 4);
 }
+
+/// An administrator's shell may keep new files from others; the store is for everybody all the same.
+#[test]
+fn the_machine_s_folders_are_for_everybody_whatever_the_mask() {
+    use std::os::unix::fs::PermissionsExt;
+    let site = Site::new();
+    let (guild, public) = (binaries().join("guild"), &site.key.public);
+    let machine = site.path("var/lib");
+    let line = format!(
+        "umask 077 && exec {} --no-config --machine --machine-data-dir {} kernel trust add {} --scope org.guild",
+        guild.display(),
+        machine.display(),
+        public.display()
+    );
+    let status = Command::new("sh").args(["-c", &line]).status().unwrap();
+    assert!(status.success());
+    for folder in ["var", "var/lib", "var/lib/kernels", "var/lib/kernels/gen"] {
+        let mode = std::fs::metadata(site.path(folder))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o755, "{folder}: {mode:o}");
+    }
+    let generation = std::fs::read_dir(machine.join("kernels/gen"))
+        .unwrap()
+        .next();
+    let mode = generation
+        .unwrap()
+        .unwrap()
+        .metadata()
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o644, "{mode:o}");
+}

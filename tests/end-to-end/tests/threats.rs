@@ -92,6 +92,8 @@ fn row_38_no_variable_switches_a_check_off() {
     let before = store(&site);
     let install = |name: &str, value: &str| {
         let mut command = site.guild.command(&["kernel", "install", &bundle]);
+        // Some name a file to write.
+        command.current_dir(site.path(""));
         command.env(name, value).output().unwrap()
     };
     let plain = site.guild.command(&["kernel", "install", &bundle]).output();
@@ -140,6 +142,7 @@ fn row_38_no_variable_switches_a_check_off() {
         "accept-new-publisher",
         "i-understand",
         "no-passphrase",
+        "test-identity",
     ] {
         let is_setting = settings
             .options

@@ -184,6 +184,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "guild kernel floor org.example.kernels 3",
         ],
     ),
+    ("kernel doctor", &["guild kernel doctor"]),
     ("doctor", &["guild doctor", "guild doctor --json"]),
     (
         "config show",

@@ -44,6 +44,8 @@ pub enum KernelCommand {
     Selftest(SelftestArgs),
     /// List or raise the lowest security epochs that are accepted.
     Floor(FloorArgs),
+    /// Look over everything that packages depend on, and say how to mend it.
+    Doctor,
     /// List what changed the store, newest first.
     Log(LogArgs),
     /// List installed packages.
@@ -76,6 +78,9 @@ pub struct InstallArgs {
     /// Accept other publishers than those of the first install.
     #[arg(long)]
     pub accept_new_publisher: bool,
+    /// Check everything and try its code, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     /// How its code is tried.
     #[command(flatten)]
     pub probe: ProbeArgs,

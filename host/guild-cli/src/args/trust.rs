@@ -72,9 +72,6 @@ pub struct TrustPolicyArgs {
     /// Refuse to load where the environment could put other code beside a package.
     #[arg(long)]
     pub strict_ambient: bool,
-    /// Let PTX be compiled when it is loaded.
-    #[arg(long)]
-    pub allow_ptx_jit: bool,
 }
 
 /// `guild kernel trust revoke`.

@@ -1,22 +1,35 @@
-//! `guild doctor`: looks over everything that a run depends on.
+//! `guild doctor` and `guild kernel doctor`: look over everything that a run depends on, or that packages do.
 
 use crate::config::Settings;
-use crate::doctor::{Check, Patient, Status, examine};
+use crate::doctor::{Check, Patient, Status, examine, examine_packages};
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::places::Places;
 use crate::system::SystemFiles;
 use serde_json::json;
 
-/// Prints one paragraph a check. Warnings are no failure; the first failed check's code is the
-/// command's.
+/// All that a run depends on.
 pub fn run(places: &Places, settings: &Settings, output: Output) -> Outcome<()> {
-    let checks = examine(&Patient {
+    report(&examine(&patient(places, settings)), output)
+}
+
+/// What packages depend on.
+pub fn run_for_packages(places: &Places, settings: &Settings, output: Output) -> Outcome<()> {
+    report(&examine_packages(&patient(places, settings)), output)
+}
+
+fn patient<'a>(places: &'a Places, settings: &'a Settings) -> Patient<'a> {
+    Patient {
         files: SystemFiles::of_machine(),
         places,
         settings,
-    });
-    for check in &checks {
+    }
+}
+
+/// Prints one paragraph a check. Warnings are no failure; the first failed check's code is the
+/// command's.
+fn report(checks: &[Check], output: Output) -> Outcome<()> {
+    for check in checks {
         print(check, output)?;
     }
     let with = |status| checks.iter().filter(|check| check.status == status).count();

@@ -6,6 +6,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::places::{Places, required_store};
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use guild_package::countersign::{Addition, countersign_bundle};
 use guild_package::trust::Role;
 use guild_package::verify::system_time_s;
@@ -18,13 +20,8 @@ pub fn run(args: &CountersignArgs, places: &Places, output: Output) -> Outcome<(
     let seed = kernel_seed::open(&args.seed)?;
     let key = seed.check_id(&args.seed.key_id)?;
     let manifest = countersign_bundle(&args.bundle, &trust, &seed, &addition, &args.out)?;
-    let role = match args.role {
-        CountersignRole::Publisher => "publisher",
-        CountersignRole::Reviewer => "reviewer",
-        CountersignRole::Builder => "builder",
-        CountersignRole::Site => "site",
-        CountersignRole::Mirror => "mirror",
-    };
+    let role = args.role.to_possible_value();
+    let role = role.as_ref().map_or("publisher", PossibleValue::get_name);
     output.say(format!(
         "{key} signed {} {} as {role}",
         manifest.id, manifest.version

@@ -6,7 +6,8 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, open_store};
 use crate::wiring::probe::{probe, say_what_is_missing};
-use guild_package::{InstallOptions, VerifyOptions};
+use guild_package::verify::Signer;
+use guild_package::{InstallOptions, Installed, VerifyOptions};
 use serde_json::json;
 
 /// Installs and says what changed.
@@ -23,14 +24,39 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
         verify,
         allow_downgrade: args.allow_downgrade,
         accept_new_publisher: args.accept_new_publisher,
+        dry_run: args.dry_run,
     };
     let installed = open_store(places)?.install(&args.bundle, &options, &probe(args.probe))?;
-    let state = if installed.already_installed {
-        "is already installed"
-    } else {
-        "installed"
+    say(&installed, args.dry_run, output);
+    output.data(format!("{} {}", installed.id, installed.version))?;
+    output.object(json!({
+        "id": installed.id,
+        "version": installed.version,
+        "manifest_sha256": installed.manifest_digest,
+        "generation": installed.generation,
+        "already_installed": installed.already_installed,
+        "files_restored": installed.files_restored,
+        "signatures_replaced": installed.signatures_replaced,
+        "previous": installed.previous,
+        "enabled": installed.enabled,
+        "held": installed.held,
+        "receipt_sha256": installed.receipt,
+        "sandbox": installed.probed.map(|probed| probed.sandbox),
+        "dry_run": args.dry_run,
+        "test_identity": installed.signers.iter().any(|signer| signer.test_identity),
+        "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
+    }))
+}
+
+fn say(installed: &Installed, dry_run: bool, output: Output) {
+    let state = match (installed.already_installed, dry_run) {
+        (true, _) => "is already installed",
+        (false, false) => "installed",
+        (false, true) => "would be installed; nothing was changed",
     };
     output.say(format!("{} {} {state}", installed.id, installed.version));
+    let signers: Vec<String> = installed.signers.iter().map(Signer::to_string).collect();
+    output.say(format!("Signed by {}", signers.join(", ")));
     let is_enabled = installed.enabled.as_ref() == Some(&installed.version);
     match (&installed.previous, &installed.enabled) {
         (Some(previous), _) if is_enabled && *previous != installed.version => {
@@ -45,29 +71,17 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
             "A rollback was pinned: no install enables a version up to {held}."
         ));
     }
+    if installed.signatures_replaced {
+        output.say("Its signatures are those of this bundle from now on.");
+    }
     if installed.files_restored > 0 {
         let files = installed.files_restored;
         output.say(format!(
             "{files} of its files were damaged and are whole again."
         ));
     }
-    if let (Some(receipt), Some(_)) = (installed.receipt, &installed.probed) {
+    if let (Some(receipt), Some(_), false) = (installed.receipt, &installed.probed, dry_run) {
         output.say(format!("Receipt {receipt}"));
     }
     say_what_is_missing(installed.probed.as_ref(), output);
-    output.data(format!("{} {}", installed.id, installed.version))?;
-    output.object(json!({
-        "id": installed.id,
-        "version": installed.version,
-        "manifest_sha256": installed.manifest_digest,
-        "generation": installed.generation,
-        "already_installed": installed.already_installed,
-        "files_restored": installed.files_restored,
-        "previous": installed.previous,
-        "enabled": installed.enabled,
-        "held": installed.held,
-        "receipt_sha256": installed.receipt,
-        "sandbox": installed.probed.map(|probed| probed.sandbox),
-        "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
-    }))
 }

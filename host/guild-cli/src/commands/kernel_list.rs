@@ -4,6 +4,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, existing_store};
 use guild_package::ListedPackage;
+use guild_package::verify::Signer;
 use serde_json::{Value, json};
 
 /// Prints one line a version: `*` marks the enabled one, `!` one that no longer verifies. Libraries are
@@ -63,14 +64,6 @@ fn row(listed: &ListedPackage) -> Value {
     row
 }
 
-fn signer_labels(signers: &[guild_package::verify::Signer]) -> Vec<String> {
-    let label = |signer: &guild_package::verify::Signer| {
-        let test = if signer.test_identity {
-            " (test identity)"
-        } else {
-            ""
-        };
-        format!("{}{test}", signer.label)
-    };
-    signers.iter().map(label).collect()
+fn signer_labels(signers: &[Signer]) -> Vec<String> {
+    signers.iter().map(Signer::to_string).collect()
 }

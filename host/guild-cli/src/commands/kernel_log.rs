@@ -4,7 +4,7 @@ use crate::args::{LogArgs, SeedArgs};
 use crate::commands::{kernel_seed, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store};
+use crate::places::{Places, existing_store, required_store};
 use guild_package::checkpoint::{Checkpoint, SignedCheckpoint};
 use guild_package::store::{LogEntry, Selection, WholeChain};
 use guild_package::text::Time;
@@ -15,7 +15,13 @@ use std::path::Path;
 
 /// Lists the generations, newest first; checks the chain and notes its end where asked to.
 pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
-    let Some(store) = existing_store(places)? else {
+    // What is judged or vouched for has to be there, and has to be the store that was meant.
+    let is_judged = args.verify || args.checkpoint.is_some();
+    let store = match is_judged {
+        true => Some(required_store(places)?),
+        false => existing_store(places)?,
+    };
+    let Some(store) = store else {
         output.say("There is no package store yet. `guild kernel install` makes one.");
         return print(&[], &Checked::default(), output);
     };

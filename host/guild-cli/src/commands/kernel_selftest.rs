@@ -91,7 +91,20 @@ fn run_one(operation: &str, workshop: &Path, store: &Path, output: Output) -> Ou
     let operation = Operation::named(operation)
         .ok_or_else(|| Failure::new(Exit::Usage, "there is no such operation"))?;
     let workshop = Workshop::at(workshop)?;
+    if words(operation, &workshop).is_some() {
+        return Err(Failure::new(Exit::Usage, "it is a command of its own"));
+    }
     let store = Store::open(store, StoreOptions::default())?;
+    // A store that trusts anybody else is somebody's, and nothing enters that without a trial run.
+    let own = [workshop.publisher().id, workshop.other().id];
+    if store
+        .trust()?
+        .keys()
+        .iter()
+        .any(|key| !own.contains(&key.id))
+    {
+        return Err(Failure::new(Exit::Usage, "the store isn't one of a trial"));
+    }
     operation.run_on(&workshop, &store)?;
     output.data("done")
 }

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::places::{Places, open_store};
 use guild_package::KeyRecord;
+use guild_package::key::test_mark;
 use guild_package::text::Invalid;
 use guild_package::trust::{Grant, Right, Scope};
 use guild_package::verify::system_time_s;
@@ -27,11 +28,7 @@ pub fn run(args: &TrustAddArgs, places: &Places, output: Output) -> Outcome<()> 
         not_after: args.valid_days.map(|days| system_time_s() + days * DAY_S),
     };
     let added = open_store(places)?.trust_add(&record, &grant)?;
-    let test = if record.test_identity {
-        " (test identity)"
-    } else {
-        ""
-    };
+    let test = test_mark(record.test_identity);
     output.say(format!(
         "Trusted {}{test} for {}",
         record.label,

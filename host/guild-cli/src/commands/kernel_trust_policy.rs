@@ -16,7 +16,8 @@ pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<(
         reviewer: args.reviewers,
         distinct_operators: args.distinct_operators,
         strict_ambient: args.strict_ambient,
-        allow_ptx_jit: args.allow_ptx_jit,
+        // Nothing compiles PTX at load yet.
+        allow_ptx_jit: false,
     };
     let set = open_store(places)?.trust_policy(policy.clone())?;
     output.say(format!(

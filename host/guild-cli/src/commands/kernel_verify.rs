@@ -27,12 +27,7 @@ pub fn run(args: &VerifyArgs, places: &Places, output: Output) -> Outcome<()> {
     output.data(format!("package   {} {}", manifest.id, manifest.version))?;
     output.data(format!("manifest  {}", package.manifest_digest()))?;
     for signer in package.signers() {
-        let test = if signer.test_identity {
-            " (test identity)"
-        } else {
-            ""
-        };
-        output.data(format!("signer    {} {}{test}", signer.key, signer.label))?;
+        output.data(format!("signer    {} {signer}", signer.key))?;
     }
     output.data(format!("epoch     {}", manifest.security_epoch))?;
     for artifact in &manifest.artifacts {

@@ -2,8 +2,8 @@
 
 use super::{Check, Patient, count, devices, trust};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::places::{existing_store, store_path};
+use crate::failure::{Failure, Outcome};
+use crate::places::{existing_store, machine_s_store, store_path};
 use crate::system::SystemFiles;
 use crate::system::mounts;
 use crate::wiring::builtins;
@@ -42,6 +42,34 @@ pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
         Err(error) => checks.push(broken("loading", &error.into())),
     }
     checks
+}
+
+/// The chains of the user's store and of the machine's, walked to their beginning.
+pub fn chains(patient: &Patient<'_>) -> Vec<Check> {
+    let own = existing_store(patient.places);
+    let machine = machine_s_store(patient.places);
+    let walked = [("chain", own), ("machine chain", machine)].into_iter();
+    walked
+        .filter_map(|(name, store)| chain(name, store))
+        .collect()
+}
+
+fn chain(name: &'static str, store: Outcome<Option<Store>>) -> Option<Check> {
+    let whole = match store {
+        Ok(store) => store?.verify_chain(),
+        Err(failure) => return Some(broken(name, &failure)),
+    };
+    Some(match whole {
+        Ok(whole) => {
+            let finding = format!(
+                "whole: {}, {}",
+                count(whole.generations as usize, "generation"),
+                count(whole.trust_files as usize, "trust file")
+            );
+            Check::ok(name, finding, json!(whole))
+        }
+        Err(error) => broken(name, &error.into()),
+    })
 }
 
 /// A check whose matter can't be looked at: runs end the same way.

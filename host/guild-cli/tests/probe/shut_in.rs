@@ -1,5 +1,7 @@
 //! What code on trial can't do. Where the attempt merely fails, a plugin that succeeds aborts.
 
+use std::os::fd::AsRawFd;
+
 use crate::fixture::Package;
 use crate::trial::{accepted, in_constructor, in_init, refused};
 
@@ -63,6 +65,19 @@ fn it_reads_no_file() {
         fails(&format!("if (open(\"{path}\", O_RDONLY) >= 0) abort();"));
     }
     fails("if (open(\"/\", O_RDONLY | O_DIRECTORY) >= 0) abort();");
+}
+
+/// The host may have been started with a file or a socket open, and passes it on without knowing.
+#[test]
+fn it_has_no_descriptor_but_those_it_was_given() {
+    let file = tempfile::tempfile().unwrap();
+    // `dup` leaves the copy open across an exec.
+    let inherited = rustix::io::dup(&file).unwrap();
+    let number = inherited.as_raw_fd();
+    fails(&format!(
+        "if (write({number}, \"x\", 1) == 1 || fcntl({number}, F_GETFD) >= 0) abort();"
+    ));
+    assert_eq!(file.metadata().unwrap().len(), 0);
 }
 
 #[test]

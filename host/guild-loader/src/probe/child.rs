@@ -1,7 +1,7 @@
 //! The child's side of a trial run: everything that happens between its start and its last line.
 
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io::{self, Read};
 
 use guild_package::manifest::Artifact;
@@ -87,6 +87,7 @@ impl Arguments {
 
 fn run(arguments: &Arguments) -> io::Result<()> {
     die_with(arguments.parent)?;
+    close_others(&[arguments.manifest, arguments.image, arguments.golden])?;
     let mut bytes = Vec::new();
     passed(arguments.manifest)?
         .take(limits::MANIFEST_MAX_BYTES)
@@ -133,6 +134,29 @@ fn die_with(parent: u32) -> io::Result<()> {
         true => Ok(()),
         false => Err(io::Error::other("whoever started it has ended")),
     }
+}
+
+/// Closes what the host itself inherited and passed on without knowing: neither Landlock nor the filter stands between
+/// code on trial and a descriptor that is open.
+fn close_others(kept: &[u32]) -> io::Result<()> {
+    const STANDARD: u32 = 3;
+    let number = |entry: io::Result<DirEntry>| {
+        let name = entry?.file_name();
+        Ok(name.to_str().and_then(|name| name.parse::<u32>().ok()))
+    };
+    // Collected, so that the list's own descriptor, which is in it, is closed by then.
+    let numbers = std::fs::read_dir("/proc/self/fd")?.map(number);
+    let numbers: Vec<u32> = numbers
+        .filter_map(Result::transpose)
+        .collect::<io::Result<_>>()?;
+    let is_unknown = |number: &u32| *number >= STANDARD && !kept.contains(number);
+    for number in numbers.into_iter().filter(is_unknown) {
+        match nix::unistd::close(number.cast_signed()) {
+            Ok(()) | Err(nix::errno::Errno::EBADF) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// A descriptor that was inherited, opened anew.

@@ -256,7 +256,7 @@ impl Running {
                 break Ending::Ended(status);
             }
             if start.elapsed() >= wall {
-                self.child.kill()?;
+                self.kill();
                 self.child.wait()?;
                 break Ending::TimedOut(wall);
             }
@@ -272,10 +272,19 @@ impl Running {
     }
 }
 
+impl Running {
+    /// Ends the child and, where no filter kept it from starting some, those that it started.
+    fn kill(&mut self) {
+        let group = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.child.kill();
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
         // Nothing to do about a child that can't be killed; one that has ended is left alone.
-        let _ = self.child.kill();
+        self.kill();
         let _ = self.child.wait();
     }
 }

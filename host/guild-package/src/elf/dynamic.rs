@@ -54,6 +54,13 @@ impl Dynamic {
             table: "dynamic table",
             detail: "is outside the file",
         };
+        // The length in memory says what a relocation may not change.
+        if segment.p_filesz.get(LE) != segment.p_memsz.get(LE) {
+            return Err(Refusal::Table {
+                table: "dynamic table",
+                detail: "has another length in memory than in the file",
+            });
+        }
         let bytes = image.bytes_of(segment).ok_or_else(|| outside.clone())?;
         let count = (bytes.len() / ENTRY_BYTES).min(ENTRIES_MAX);
         let table: &[Dyn64<LittleEndian>] = bytes.read_slice_at(0, count).map_err(|()| outside)?;

@@ -8,6 +8,8 @@ pub(super) struct Machine {
     pub arch: &'static str,
     /// `e_machine`.
     pub number: u16,
+    /// The largest unit in which its systems map memory.
+    pub page_bytes: u64,
     /// Its relocations.
     pub kinds: RelocationKinds,
 }
@@ -16,6 +18,8 @@ pub(super) struct Machine {
 pub(super) struct RelocationKinds {
     /// Does nothing.
     pub none: u32,
+    /// Adds the library's own address.
+    pub relative: u32,
     /// Calls a resolver.
     pub irelative: u32,
     /// Fills a descriptor of two words.
@@ -28,8 +32,10 @@ static MACHINES: [Machine; 2] = [
     Machine {
         arch: "x86_64",
         number: EM_X86_64.0,
+        page_bytes: 4096,
         kinds: RelocationKinds {
             none: 0,
+            relative: 8,
             irelative: 37,
             descriptor: 36,
             // 64, GLOB_DAT, JUMP_SLOT, RELATIVE, DTPMOD64, DTPOFF64, TPOFF64, TLSDESC.
@@ -39,8 +45,10 @@ static MACHINES: [Machine; 2] = [
     Machine {
         arch: "aarch64",
         number: EM_AARCH64.0,
+        page_bytes: 65_536,
         kinds: RelocationKinds {
             none: 0,
+            relative: 1027,
             irelative: 1032,
             descriptor: 1031,
             // ABS64, GLOB_DAT, JUMP_SLOT, RELATIVE, TLS_DTPMOD, TLS_DTPREL, TLS_TPREL, TLSDESC.
@@ -52,4 +60,9 @@ static MACHINES: [Machine; 2] = [
 /// The architecture of this name.
 pub(super) fn of(arch: &str) -> Option<&'static Machine> {
     MACHINES.iter().find(|machine| machine.arch == arch)
+}
+
+/// The architecture of this `e_machine`.
+pub(super) fn by_number(number: u16) -> Option<&'static Machine> {
+    MACHINES.iter().find(|machine| machine.number == number)
 }

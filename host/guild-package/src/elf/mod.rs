@@ -131,10 +131,12 @@ impl<'data> Library<'data> {
             kinds: &machine.kinds,
         };
         relocations.check()?;
-        versions::check(&self.image, &self.dynamic)?;
+        versions::check(&self.image, &self.dynamic, symbols.count())?;
         let note = Note::find(&self.image)?.ok_or(Refusal::NoteMissing)?;
         note.check(signed.manifest)?;
-        check_facts(signed.facts, &self.facts()?)
+        let facts = self.facts()?;
+        check_own_name(facts.soname.as_ref())?;
+        check_facts(signed.facts, &facts)
     }
 
     fn check_machine(&self, arch: &str) -> Result<&'static machine::Machine, Refusal> {
@@ -148,6 +150,17 @@ impl<'data> Library<'data> {
                 found,
             }),
         }
+    }
+}
+
+/// Under a system library's name it would be taken for that one by the next library that needs it.
+fn check_own_name(soname: Option<&PlainText>) -> Result<(), Refusal> {
+    let name = soname.map(PlainText::as_str).unwrap_or_default();
+    match SYSTEM_LIBRARIES.contains(&name) {
+        true => Err(Refusal::SystemName {
+            name: name.to_owned(),
+        }),
+        false => Ok(()),
     }
 }
 

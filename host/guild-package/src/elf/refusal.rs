@@ -121,6 +121,14 @@ pub enum Refusal {
         /// The `DT_NEEDED` name.
         library: String,
     },
+    /// It passes for a library of the system.
+    #[error(
+        "it calls itself `{name}`, as a library of the system does. Link it with another -soname"
+    )]
+    SystemName {
+        /// Its `DT_SONAME`.
+        name: String,
+    },
     /// It needs a newer C library than the oldest that guild runs on.
     #[error(
         "it needs version `{version}` of `{library}`, and {ceiling} is the newest that every host has. Build it on a system with an older C library"

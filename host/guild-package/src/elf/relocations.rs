@@ -4,8 +4,8 @@
 use object::LittleEndian;
 use object::U64;
 use object::elf::{
-    DT_JMPREL, DT_PLTREL, DT_PLTRELSZ, DT_REL, DT_RELA, DT_RELAENT, DT_RELASZ, DT_RELENT, DT_RELR,
-    DT_RELRENT, DT_RELRSZ, DT_RELSZ, DynamicTag, Rel64, Rela64,
+    DT_JMPREL, DT_PLTREL, DT_PLTRELSZ, DT_REL, DT_RELA, DT_RELACOUNT, DT_RELAENT, DT_RELASZ,
+    DT_RELCOUNT, DT_RELENT, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RELSZ, DynamicTag, Rel64, Rela64,
 };
 use object::read::ReadRef as _;
 
@@ -43,6 +43,7 @@ impl Relocations<'_, '_> {
         self.dynamic
             .check_entry_size(DT_RELRENT, TABLE, RELR_BYTES)?;
         self.check_with_addends(DT_RELA, DT_RELASZ)?;
+        self.check_relative_count()?;
         self.check_without(DT_REL, DT_RELSZ)?;
         match self.dynamic.value(DT_PLTREL) {
             None if self.dynamic.value(DT_JMPREL).is_none() => {}
@@ -64,6 +65,29 @@ impl Relocations<'_, '_> {
             let (symbol, kind) = (one.r_sym(LE, false), one.r_type(LE, false));
             self.check_one(one.r_offset.get(LE), symbol, kind.0)
         })
+    }
+
+    /// The system loader takes so many relocations from the front of the table for relative ones without looking at their
+    /// kind, and doesn't ask whether the table has so many: the count must be true.
+    fn check_relative_count(&self) -> Result<(), Refusal> {
+        if self.dynamic.value(DT_RELCOUNT).is_some() {
+            return Err(malformed("counts entries without addends"));
+        }
+        let Some(count) = self.dynamic.value(DT_RELACOUNT) else {
+            return Ok(());
+        };
+        let table = self.table(DT_RELA, DT_RELASZ, RELA_BYTES)?;
+        let table: &[Rela64<LittleEndian>] = records(table, RELA_BYTES)?;
+        let counted = usize::try_from(count).ok();
+        let counted = counted.and_then(|count| table.get(..count));
+        let is_relative =
+            |one: &Rela64<LittleEndian>| one.r_type(LE, false).0 == self.kinds.relative;
+        match counted.is_some_and(|counted| counted.iter().all(is_relative)) {
+            true => Ok(()),
+            false => Err(malformed(
+                "doesn't begin with the relative entries that it counts",
+            )),
+        }
     }
 
     fn check_without(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {

@@ -11,12 +11,13 @@ use object::elf::{
 use object::read::ReadRef as _;
 use object::read::elf::{FileHeader as _, NoteIterator};
 
+use crate::elf::machine;
 use crate::elf::refusal::{Refusal, SegmentRule};
 
 /// Program headers of a library; those of gcc and rustc have 9 to 11.
 pub(super) const PROGRAM_HEADERS_MAX: u16 = 16;
-/// The smallest unit in which memory is mapped.
-const PAGE_BYTES: u64 = 4096;
+/// For a machine that is refused anyway.
+const PAGE_BYTES_OF_OTHERS: u64 = 4096;
 
 const LE: LittleEndian = LittleEndian;
 
@@ -61,13 +62,14 @@ impl<'data> Image<'data> {
     /// The rules for segments.
     pub fn check(&self) -> Result<(), Refusal> {
         self.check_kinds()?;
+        let page_bytes = self.page_bytes();
         let mut before = None;
         for (index, segment) in self.segments.iter().enumerate() {
             let refused = |rule| Refusal::Segment { index, rule };
             if is(segment, PT_LOAD) {
                 self.check_loaded(segment).map_err(refused)?;
                 before
-                    .map_or(Ok(()), |before| check_order(before, segment))
+                    .map_or(Ok(()), |before| check_order(before, segment, page_bytes))
                     .map_err(refused)?;
                 before = Some(segment);
             } else {
@@ -78,6 +80,11 @@ impl<'data> Image<'data> {
             Some(_) => Ok(()),
             None => Err(Refusal::NoSegment { kind: "PT_LOAD" }),
         }
+    }
+
+    /// The unit in which memory is mapped, the largest of this machine's systems.
+    fn page_bytes(&self) -> u64 {
+        machine::by_number(self.machine).map_or(PAGE_BYTES_OF_OTHERS, |machine| machine.page_bytes)
     }
 
     /// Which kinds there are, and how many of each.
@@ -116,11 +123,11 @@ impl<'data> Image<'data> {
             .read_bytes_at(offset, bytes)
             .map_err(|()| SegmentRule::OutsideFile)?;
         let rounded_end =
-            memory_end(segment).and_then(|end| end.checked_next_multiple_of(PAGE_BYTES));
+            memory_end(segment).and_then(|end| end.checked_next_multiple_of(self.page_bytes()));
         if bytes > segment.p_memsz.get(LE) || rounded_end.is_none() {
             return Err(SegmentRule::LargerThanMemory);
         }
-        if offset % PAGE_BYTES != segment.p_vaddr.get(LE) % PAGE_BYTES {
+        if offset % self.page_bytes() != segment.p_vaddr.get(LE) % self.page_bytes() {
             return Err(SegmentRule::Misaligned);
         }
         let flags = segment.p_flags.get(LE).0;
@@ -137,7 +144,8 @@ impl<'data> Image<'data> {
         if is(segment, PT_GNU_RELRO) {
             let address = segment.p_vaddr.get(LE);
             let inside = |load: &Segment| {
-                let end = memory_end(load).and_then(|end| end.checked_next_multiple_of(PAGE_BYTES));
+                let end = memory_end(load)
+                    .and_then(|end| end.checked_next_multiple_of(self.page_bytes()));
                 address >= load.p_vaddr.get(LE) && end >= memory_end(segment)
             };
             let is_own = memory_end(segment).is_some() && self.loads().any(inside);
@@ -249,13 +257,13 @@ impl<'data> Image<'data> {
 
 /// Two loaded segments that follow each other share nothing. The system loader maps whole pages, the
 /// later over the earlier.
-fn check_order(before: &Segment, segment: &Segment) -> Result<(), SegmentRule> {
+fn check_order(before: &Segment, segment: &Segment, page_bytes: u64) -> Result<(), SegmentRule> {
     let (first, address) = (before.p_vaddr.get(LE), segment.p_vaddr.get(LE));
     if address <= first {
         return Err(SegmentRule::NotAscending);
     }
-    let first_page = address - address % PAGE_BYTES;
-    let end = memory_end(before).and_then(|end| end.checked_next_multiple_of(PAGE_BYTES));
+    let first_page = address - address % page_bytes;
+    let end = memory_end(before).and_then(|end| end.checked_next_multiple_of(page_bytes));
     if end.is_none_or(|end| first_page < end) {
         return Err(SegmentRule::OverlapsInMemory);
     }

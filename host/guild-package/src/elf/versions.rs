@@ -3,8 +3,13 @@
 //! The process has these libraries already, so nothing is searched for when a plugin asks for them. A
 //! version above the ceiling would make a package load on its author's machine and on no other.
 
+use std::collections::BTreeSet;
+
 use object::LittleEndian;
-use object::elf::{DT_NEEDED, DT_VERNEED, DT_VERNEEDNUM, Vernaux, Verneed};
+use object::elf::{
+    DT_NEEDED, DT_VERDEF, DT_VERNEED, DT_VERNEEDNUM, DT_VERSYM, VER_NDX_GLOBAL, VER_NDX_LOCAL,
+    Vernaux, Verneed,
+};
 use object::read::ReadRef as _;
 
 use crate::elf::dynamic::{Dynamic, Strings};
@@ -14,6 +19,8 @@ use crate::text::escape;
 
 const LE: LittleEndian = LittleEndian;
 const TABLE: &str = "table of needed versions";
+/// The bits of a symbol's version that are its number; the highest one hides the symbol.
+const VERSION_NUMBER: u16 = 0x7fff;
 /// Records of that table that are looked at; a plugin has about ten.
 const RECORDS_MAX: usize = 4096;
 
@@ -38,7 +45,7 @@ const GLIBC_PREFIX: &str = "GLIBC_";
 const PACKED_RELOCATIONS: &str = "GLIBC_ABI_DT_RELR";
 
 /// The libraries and versions that the plugin needs are ones that every host has.
-pub(super) fn check(image: &Image<'_>, dynamic: &Dynamic) -> Result<(), Refusal> {
+pub(super) fn check(image: &Image<'_>, dynamic: &Dynamic, symbols: usize) -> Result<(), Refusal> {
     let strings = dynamic.strings(image)?;
     for offset in dynamic.values(DT_NEEDED) {
         let library = strings.text(offset)?;
@@ -47,21 +54,51 @@ pub(super) fn check(image: &Image<'_>, dynamic: &Dynamic) -> Result<(), Refusal>
             return Err(Refusal::ForeignLibrary { library });
         }
     }
+    if dynamic.value(DT_VERDEF).is_some() {
+        return Err(malformed(
+            "stands beside one of versions that the library has itself",
+        ));
+    }
+    let mut declared = BTreeSet::from([VER_NDX_LOCAL.0, VER_NDX_GLOBAL.0]);
     match (dynamic.value(DT_VERNEED), dynamic.value(DT_VERNEEDNUM)) {
-        (None, None | Some(0)) => Ok(()),
+        (None, None | Some(0)) => {}
         (Some(address), Some(count)) => {
-            let found = check_libraries(image.table_from(TABLE, address)?, strings)?;
-            match found == count {
-                true => Ok(()),
-                false => Err(malformed("has another length than it says")),
+            let table = image.table_from(TABLE, address)?;
+            if check_libraries(table, strings, &mut declared)? != count {
+                return Err(malformed("has another length than it says"));
             }
         }
-        _ => Err(malformed("has no place or no length")),
+        _ => return Err(malformed("has no place or no length")),
+    }
+    match dynamic.value(DT_VERSYM) {
+        Some(address) => check_symbols(image, address, symbols, &declared),
+        None => Ok(()),
+    }
+}
+
+/// Each symbol has a version that is declared: the system loader looks it up by this number, unasked.
+fn check_symbols(
+    image: &Image<'_>,
+    address: u64,
+    symbols: usize,
+    declared: &BTreeSet<u16>,
+) -> Result<(), Refusal> {
+    let table = image.table(TABLE, address, 2 * symbols as u64)?;
+    let (versions, _) = table.as_chunks::<2>();
+    let is_declared =
+        |version: &[u8; 2]| declared.contains(&(u16::from_le_bytes(*version) & VERSION_NUMBER));
+    match versions.iter().all(is_declared) {
+        true => Ok(()),
+        false => Err(malformed("lacks the version of a symbol")),
     }
 }
 
 /// Each library's record; gives how many there are. Records lead forward only, so this ends.
-fn check_libraries(table: &[u8], strings: Strings<'_>) -> Result<u64, Refusal> {
+fn check_libraries(
+    table: &[u8],
+    strings: Strings<'_>,
+    declared: &mut BTreeSet<u16>,
+) -> Result<u64, Refusal> {
     let mut at = 0_u64;
     let mut count = 0;
     // Each library may lead to the same versions, so it is their number that is limited.
@@ -71,8 +108,9 @@ fn check_libraries(table: &[u8], strings: Strings<'_>) -> Result<u64, Refusal> {
         count += 1;
         let library = strings.text(u64::from(record.vn_file.get(LE)))?;
         let versions = at.saturating_add(u64::from(record.vn_aux.get(LE)));
-        left = check_versions(table, versions, left, |version| {
-            check_version(library, strings.text(version)?)
+        left = check_versions(table, versions, left, |record| {
+            declared.insert(record.vna_other.get(LE).0 & VERSION_NUMBER);
+            check_version(library, strings.text(u64::from(record.vna_name.get(LE)))?)
         })?;
         match record.vn_next.get(LE) {
             0 => return Ok(count),
@@ -81,16 +119,16 @@ fn check_libraries(table: &[u8], strings: Strings<'_>) -> Result<u64, Refusal> {
     }
 }
 
-/// Hands the name of each version of one library to `check`; gives how many records may still follow.
+/// Hands each version of one library to `check`; gives how many records may still follow.
 fn check_versions(
     table: &[u8],
     mut at: u64,
     left: usize,
-    check: impl Fn(u64) -> Result<(), Refusal>,
+    mut check: impl FnMut(&Vernaux<LittleEndian>) -> Result<(), Refusal>,
 ) -> Result<usize, Refusal> {
     for left in (0..left).rev() {
         let record: &Vernaux<LittleEndian> = read(table, at)?;
-        check(u64::from(record.vna_name.get(LE)))?;
+        check(record)?;
         match record.vna_next.get(LE) {
             0 => return Ok(left),
             next => at = at.saturating_add(forward(next)?),

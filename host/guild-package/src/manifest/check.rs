@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::bundle::{ENVELOPE_NAME, MANIFEST_NAME};
 use crate::error::{Error, Result};
-use crate::limits::{BUNDLE_MAX_BYTES, BUNDLE_MAX_ENTRIES, LIST_MAX};
+use crate::limits::{
+    BUNDLE_MAX_BYTES, BUNDLE_MAX_ENTRIES, GOLDEN_MAX_BYTES, LIST_MAX, TOLERANCE_MAX,
+};
 use crate::manifest::{Artifact, MANIFEST_SCHEMA, Manifest, Role, SIGNATURE_SCHEME};
 
 impl Manifest {
@@ -154,6 +156,11 @@ impl Manifest {
     }
 
     fn check_golden(&self) -> Result<()> {
+        let is_small = |artifact: &Artifact| {
+            artifact.role != Role::Golden || artifact.size <= GOLDEN_MAX_BYTES
+        };
+        let small = self.artifacts.iter().all(is_small);
+        ensure(small, "a file of golden vectors is larger than 1 MiB")?;
         for golden in &self.golden {
             let provided = self
                 .provides
@@ -162,6 +169,11 @@ impl Manifest {
             ensure(
                 provided,
                 "golden names an operation that provides does not list",
+            )?;
+            let tolerable = golden.tolerance <= TOLERANCE_MAX;
+            ensure(
+                tolerable,
+                "a golden vector allows an error above one per cent",
             )?;
             let has_vector = self.artifacts.iter().any(|artifact| {
                 artifact.role == Role::Golden && artifact.sha256 == golden.vector_sha256

@@ -1,7 +1,7 @@
 //! What comes back from a trial run, in strict JSON. It was written by a process that ran foreign code, so
 //! it is read as hostile input, and it proves nothing about code that lies on purpose.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::json;
 use crate::limits::{LIST_MAX, PROBE_ANSWER_MAX_BYTES};
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, Operation};
 use crate::name::{PackageId, PackageVersion, ProvidedName};
 use crate::text::PlainText;
 
@@ -218,12 +218,16 @@ impl ProbeReport {
     }
 
     fn operations_differ(&self, manifest: &Manifest) -> Option<String> {
+        let listed: BTreeMap<&str, &Operation> = manifest
+            .provides
+            .iter()
+            .map(|listed| (listed.op.as_str(), listed))
+            .collect();
         let mut offered = BTreeSet::new();
         for operation in &self.descriptor.operations {
             for version in operation.first..=operation.last.min(operation.first + LIST_MAX as u64) {
                 let name = format!("{}@{version}", operation.name);
-                let mut listed = manifest.provides.iter();
-                let Some(listed) = listed.find(|listed| listed.op.as_str() == name) else {
+                let Some(listed) = listed.get(name.as_str()) else {
                     return Some(format!(
                         "it offers {name}, which the signed manifest does not list"
                     ));

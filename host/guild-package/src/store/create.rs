@@ -27,17 +27,19 @@ const FILLED: [&str; 4] = ["gen", "trust", "objects", "meta"];
 /// # Errors
 /// [`Error::Io`].
 pub(super) fn make_root(path: &Path, shared: bool) -> Result<()> {
-    let is_new = !path.is_dir();
     let mode = if shared { 0o755 } else { 0o700 };
-    DirBuilder::new()
-        .recursive(true)
-        .mode(mode)
-        .create(path)
-        .map_err(Error::io("create", path))?;
-    if is_new {
+    let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    for folder in missing.into_iter().rev() {
+        match DirBuilder::new().mode(mode).create(folder) {
+            // Another process makes the same store.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+            other => other.map_err(Error::io("create", folder))?,
+        }
         // The process may mask some of the bits.
         let permissions = Permissions::from_mode(mode);
-        std::fs::set_permissions(path, permissions).map_err(Error::io("set the mode of", path))?;
+        std::fs::set_permissions(folder, permissions)
+            .map_err(Error::io("set the mode of", folder))?;
     }
     let path = std::path::absolute(path).map_err(Error::io("find", path))?;
     let device = |folder: &Path| folder.metadata().map(|metadata| metadata.dev());

@@ -6,6 +6,9 @@
 use std::fs::File;
 use std::io;
 
+#[cfg(all(feature = "failpoints", not(debug_assertions)))]
+compile_error!("a build for use has no failpoints; they are for tests alone");
+
 /// A moment of a change.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Boundary {

@@ -153,6 +153,19 @@ impl Generation {
         }
     }
 
+    /// Puts another envelope of an installed version in force.
+    pub(super) fn set_envelope(
+        &mut self,
+        id: &PackageId,
+        version: &PackageVersion,
+        envelope: Digest,
+    ) {
+        let package = self.packages.get_mut(id);
+        if let Some(state) = package.and_then(|package| package.versions.get_mut(version)) {
+            state.envelope = envelope;
+        }
+    }
+
     /// A copy to change, as the successor of this generation, whose file has `digest`.
     pub(super) fn successor(
         &self,

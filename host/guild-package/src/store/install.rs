@@ -6,8 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::digest::Digest;
+use crate::envelope::Envelope;
 use crate::error::{Error, Result};
-use crate::limits::BUNDLE_MAX_BYTES;
+use crate::limits::{BUNDLE_MAX_BYTES, ENVELOPE_MAX_BYTES};
 use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
@@ -23,7 +24,7 @@ use crate::store::path::Area;
 use crate::store::providers::select_version;
 use crate::store::state::State;
 use crate::store::transaction::{Staged, Transaction};
-use crate::verify::{Occasion, Signer, VerifiedPackage, VerifyOptions};
+use crate::verify::{Occasion, Signer, VerifiedPackage, VerifyOptions, system_time_s};
 
 /// What the caller allows and expects.
 #[derive(Clone, Debug, Default)]
@@ -34,9 +35,11 @@ pub struct InstallOptions {
     pub allow_downgrade: bool,
     /// Accept other publishers than those of the first install.
     pub accept_new_publisher: bool,
+    /// Check everything, run the code once, and change nothing.
+    pub dry_run: bool,
 }
 
-/// What an install did.
+/// What an install did, or would do.
 #[derive(Clone, Debug)]
 pub struct Installed {
     /// The package.
@@ -51,6 +54,8 @@ pub struct Installed {
     pub already_installed: bool,
     /// How many of its files were missing or damaged and are whole again; 0 for a first install.
     pub files_restored: usize,
+    /// Whether the bundle's signatures took the place of those that the version was installed with.
+    pub signatures_replaced: bool,
     /// The version that was enabled before.
     pub previous: Option<PackageVersion>,
     /// The version that is enabled now: another one where a rollback was pinned.
@@ -110,6 +115,7 @@ impl Store {
             generation: state.head.n,
             already_installed: before.is_some(),
             files_restored: 0,
+            signatures_replaced: false,
             previous: enabled.map(|(version, _)| version.clone()),
             enabled: enabled.map(|(version, _)| version.clone()),
             held: state.generation.held.get(&manifest.id).cloned(),
@@ -117,9 +123,12 @@ impl Store {
             probed: None,
             receipt: before.and_then(|before| before.receipt),
         };
-        if installed.already_installed {
-            installed.files_restored = put_parts(&mut transaction, &package, None)?;
-            return Ok(installed);
+        if let Some(before) = before {
+            let before = *before;
+            return match options.dry_run {
+                true => Ok(installed),
+                false => self.install_again(transaction, &package, &before, installed),
+            };
         }
         if !options.allow_downgrade {
             check_not_older(manifest, &state.generation)?;
@@ -128,18 +137,80 @@ impl Store {
         check_dependencies(self, state, manifest)?;
         let mut generation = self.compose(state, &package, options)?;
         let probed = probe::run(probe, &Subject::staged(&package))?;
-        let receipt = receipt(state, &package, options, &probed)?;
+        let grounds = Grounds {
+            authorized: package.authorized(),
+            trust: &state.trust,
+            allow_downgrade: options.allow_downgrade,
+            accept_new_publisher: options.accept_new_publisher,
+        };
+        let receipt = Receipt::new(&grounds, &probed)?.encode()?;
         installed.probed = Some(probed);
         installed.receipt = Some(Digest::of(&receipt));
         generation.set_receipt(&installed.id, &installed.version, Digest::of(&receipt));
-        put_parts(&mut transaction, &package, Some(&receipt))?;
-        if self.root.fs.is_shared() {
-            lease::prepare(&self.root, package.manifest_digest())?;
-        }
         installed.enabled = generation.enabled_version(&installed.id).cloned();
         installed.held = generation.held.get(&installed.id).cloned();
+        if options.dry_run {
+            return Ok(installed);
+        }
+        let parts = Parts {
+            receipt: Some(&receipt),
+            ..Parts::of(&package)
+        };
+        put_parts(&mut transaction, &parts)?;
+        lease::prepare(&self.root, package.manifest_digest())?;
         installed.generation = transaction.commit(&generation)?.n;
         Ok(installed)
+    }
+
+    /// The version is installed: writes files again that are missing or damaged. An envelope with more signatures than the
+    /// one in force, or in place of one that no longer suffices, takes its place.
+    fn install_again(
+        &self,
+        mut transaction: Transaction<'_>,
+        package: &VerifiedPackage,
+        before: &VersionState,
+        mut installed: Installed,
+    ) -> Result<Installed> {
+        let offered = Digest::of(package.authorized().envelope_bytes());
+        let is_other = offered != before.envelope;
+        let state = transaction.state();
+        let replaces = is_other && self.is_better(state, package, before)?;
+        let mut next = state.successor("install", &offered, system_time_s())?;
+        let mut parts = Parts::of(package);
+        if is_other && !replaces {
+            parts.envelope = None;
+        }
+        installed.files_restored = put_parts(&mut transaction, &parts)?;
+        lease::prepare(&self.root, package.manifest_digest())?;
+        if replaces {
+            // The new envelope itself was never lost.
+            installed.files_restored = installed.files_restored.saturating_sub(1);
+            installed.signatures_replaced = true;
+            next.set_envelope(&installed.id, &installed.version, offered);
+            installed.generation = transaction.commit(&next)?.n;
+        }
+        Ok(installed)
+    }
+
+    fn is_better(
+        &self,
+        state: &State,
+        package: &VerifiedPackage,
+        before: &VersionState,
+    ) -> Result<bool> {
+        let manifest = package.manifest();
+        let (id, version) = (&manifest.id, &manifest.version);
+        match InstalledPackage::open(&self.root, state, id, version, before) {
+            Err(error @ Error::Io { .. }) => return Err(error),
+            Err(_) => return Ok(true),
+            Ok(_) => {}
+        }
+        let count = |bytes: &[u8]| -> Result<usize> {
+            let envelope = Envelope::decode(bytes)?;
+            Ok(envelope.signatures.len() + envelope.countersignatures.len())
+        };
+        let old = self.root.meta(before.envelope, ENVELOPE_MAX_BYTES)?;
+        Ok(count(package.authorized().envelope_bytes())? > count(&old)?)
     }
 
     /// Step 10.7: the next generation.
@@ -243,32 +314,27 @@ fn enabled_dependency(
     }
 }
 
-/// Why the package is accepted.
-fn receipt(
-    state: &State,
-    package: &VerifiedPackage,
-    options: &InstallOptions,
-    probed: &Probed,
-) -> Result<Vec<u8>> {
-    let grounds = Grounds {
-        manifest: package.manifest(),
-        manifest_sha256: package.manifest_digest(),
-        envelope_sha256: Digest::of(package.authorized().envelope_bytes()),
-        signers: package.signers(),
-        trust: &state.trust,
-        allow_downgrade: options.allow_downgrade,
-        accept_new_publisher: options.accept_new_publisher,
-    };
-    Receipt::new(&grounds, probed)?.encode()
+/// What an install writes of a bundle.
+struct Parts<'a> {
+    package: &'a VerifiedPackage,
+    envelope: Option<&'a [u8]>,
+    receipt: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    /// All of it, and no receipt.
+    fn of(package: &'a VerifiedPackage) -> Self {
+        Self {
+            package,
+            envelope: Some(package.authorized().envelope_bytes()),
+            receipt: None,
+        }
+    }
 }
 
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.
-fn put_parts(
-    transaction: &mut Transaction<'_>,
-    package: &VerifiedPackage,
-    receipt: Option<&[u8]>,
-) -> Result<usize> {
-    let (objects, meta) = stage_parts(transaction, package, receipt)?;
+fn put_parts(transaction: &mut Transaction<'_>, parts: &Parts<'_>) -> Result<usize> {
+    let (objects, meta) = stage_parts(transaction, parts)?;
     failpoint::reach(Boundary::Staged); // B1
     transaction.publish(&objects)?;
     failpoint::reach(Boundary::ObjectsPublished); // B2
@@ -284,9 +350,9 @@ fn put_parts(
 /// Step 10.4: artifacts for `objects/`, then manifest, envelope and receipt for `meta/`.
 fn stage_parts(
     transaction: &mut Transaction<'_>,
-    package: &VerifiedPackage,
-    receipt: Option<&[u8]>,
+    parts: &Parts<'_>,
 ) -> Result<(Vec<Staged>, Vec<Staged>)> {
+    let package = parts.package;
     let mut objects = Vec::new();
     for artifact in &package.manifest().artifacts {
         let staged = transaction.stage(Area::Objects, artifact.sha256, artifact.size, |sink| {
@@ -295,9 +361,11 @@ fn stage_parts(
         objects.push(staged);
     }
     let mut meta = Vec::new();
-    let signed = package.authorized();
-    let signed = [signed.manifest_bytes(), signed.envelope_bytes()];
-    for bytes in signed.into_iter().chain(receipt) {
+    let manifest = package.authorized().manifest_bytes();
+    for bytes in [Some(manifest), parts.envelope, parts.receipt]
+        .into_iter()
+        .flatten()
+    {
         meta.push(transaction.stage_meta(bytes)?);
     }
     Ok((objects, meta))

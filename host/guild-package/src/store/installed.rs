@@ -155,6 +155,10 @@ impl InstalledPackage {
         self.strict_ambient
     }
 
+    pub(crate) const fn authorized(&self) -> &AuthorizedManifest {
+        &self.authorized
+    }
+
     /// The keys whose signatures counted.
     #[must_use]
     pub fn signers(&self) -> &[Signer] {

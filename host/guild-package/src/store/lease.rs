@@ -51,7 +51,7 @@ impl Lease {
         let root = package.root().clone();
         let manifest = package.manifest_digest();
         let path = StorePath::lease_lock(manifest);
-        let (file, may_write) = match root.fs.open_lock(&path) {
+        let (file, may_write) = match open_lock(&root, &path) {
             // A store that this user may only read; whoever installed the package made the lock.
             Err(error) if is_read_only(&error) => (root.fs.open(&path), false),
             other => (other, true),
@@ -86,13 +86,27 @@ impl Drop for Lease {
     }
 }
 
-/// Makes the lock of a manifest, for users who may only read the store.
+/// Makes the lock of a manifest in a store that is read by users who can't make it.
 pub(super) fn prepare(root: &Root, manifest: Digest) -> Result<()> {
+    if !root.fs.is_shared() {
+        return Ok(());
+    }
     let path = StorePath::lease_lock(manifest);
-    let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
+    let file = open_lock(root, &path).map_err(root.io("open", &path))?;
+    root.fs.sync_file(&file).map_err(root.io("sync", &path))?;
+    let directory = StorePath::fixed("leases");
     root.fs
-        .set_mode(&file, 0o644)
-        .map_err(root.io("set the mode of", &path))
+        .sync_dir(&directory)
+        .map_err(root.io("sync", &directory))
+}
+
+/// A lease's lock, made where there is none; everybody may share it in a store that everybody may read.
+fn open_lock(root: &Root, path: &StorePath) -> std::io::Result<File> {
+    let file = root.fs.open_lock(path)?;
+    if root.fs.is_shared() {
+        root.fs.set_mode(&file, 0o644)?;
+    }
+    Ok(file)
 }
 
 fn is_read_only(error: &std::io::Error) -> bool {
@@ -133,7 +147,7 @@ impl Held {
         next: &'static str,
     ) -> Result<Self> {
         let path = StorePath::lease_lock(manifest);
-        let file = root.fs.open_lock(&path).map_err(root.io("open", &path))?;
+        let file = open_lock(root, &path).map_err(root.io("open", &path))?;
         if lock::try_exclusive(&file).map_err(root.io("lock", &path))? {
             return Ok(Self(file));
         }

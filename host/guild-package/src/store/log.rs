@@ -89,9 +89,12 @@ impl Store {
     /// # Errors
     /// [`Error::StoreCorrupt`] naming the file that doesn't fit, or [`Error::Io`].
     pub fn verify_chain(&self) -> Result<WholeChain> {
-        let state = self.root.state()?;
+        self.verify_chain_of(&self.root.state()?)
+    }
+
+    fn verify_chain_of(&self, state: &State) -> Result<WholeChain> {
         let mut newer: Option<Generation> = None;
-        for link in Chain::from(&self.root, &state) {
+        for link in Chain::from(&self.root, state) {
             let (head, generation) = link?;
             let has_own_trust = |newer: &Generation| newer.trust != generation.trust;
             if newer.as_ref().is_none_or(has_own_trust) {
@@ -107,7 +110,7 @@ impl Store {
         }
         Ok(WholeChain {
             generations: state.head.n + 1,
-            trust_files: self.root.verify_trust_chain(&state)? + 1,
+            trust_files: self.root.verify_trust_chain(state)? + 1,
         })
     }
 
@@ -116,13 +119,13 @@ impl Store {
     /// # Errors
     /// As [`Self::verify_chain`].
     pub fn checkpoint(&self, origin: PlainText) -> Result<Checkpoint> {
-        self.verify_chain()?;
-        let head = self.root.head()?;
+        let state = self.root.state()?;
+        self.verify_chain_of(&state)?;
         Ok(Checkpoint {
             schema: 1,
             origin,
-            size: head.n + 1,
-            root: head.sha256,
+            size: state.head.n + 1,
+            root: state.head.sha256,
         })
     }
 

@@ -292,10 +292,7 @@ impl Store {
         self.check_dependents(state, id, Some(package.manifest()))?;
         let probed = probe::run(probe, &Subject::installed(package))?;
         let grounds = Grounds {
-            manifest: package.manifest(),
-            manifest_sha256: package.manifest_digest(),
-            envelope_sha256: package.envelope_digest(),
-            signers: package.signers(),
+            authorized: package.authorized(),
             trust: &state.trust,
             allow_downgrade: false,
             accept_new_publisher: false,

@@ -137,12 +137,7 @@ impl<'store> Transaction<'store> {
         })?;
         let (found, bytes) = hasher.finish();
         if found != digest || bytes != size {
-            return Err(Error::DigestMismatch {
-                what: "a staged file".to_owned(),
-                expected: digest,
-                found,
-                next: "The staged bundle changed after it was verified; install again",
-            });
+            return Err(Error::staged_changed("a staged file", digest, found));
         }
         self.root
             .fs

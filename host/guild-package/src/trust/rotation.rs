@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::error::{Error, Result};
-use crate::key::{KeyId, KeyRecord};
+use crate::key::KeyId;
 use crate::name::ScopePrefix;
 use crate::rotation::VerifiedRotation;
 use crate::trust::{
@@ -16,7 +16,8 @@ impl TrustStore {
     ///
     /// # Errors
     /// [`Error::KeyRevoked`] if one of the keys is withdrawn, [`Error::Expired`] if the old key's time is over,
-    /// [`Error::ScopeRotation`] for a scope that the old key doesn't have or may not hand on.
+    /// [`Error::RotationDenied`] for a scope that the old key doesn't have or may not hand on, for another operator, and
+    /// for a new key that has such a scope already with other rights.
     pub fn with_rotation(
         &self,
         rotation: &VerifiedRotation,
@@ -36,6 +37,12 @@ impl TrustStore {
             return Err(old.revoked());
         }
         old.check_time(now_s)?;
+        if named.to.operator != old.operator {
+            let (from, to) = (&old.operator, &named.to.operator);
+            let detail = format!("it is held by {from}, the new key by {to}");
+            return Err(old.not_followed(detail));
+        }
+        let time = (old.not_before, old.not_after);
         let scopes = old.scopes_handed_on(rotation)?;
         // Without any right left it is refused at the next load too, whatever it installed.
         (old.status, old.since_gen) = match named.rights_left.contains(&RightLeft::VerifyInstalled)
@@ -50,7 +57,10 @@ impl TrustStore {
             body_sha256: rotation.body_sha256(),
             rights_left: named.rights_left.clone(),
         });
-        body.add_successor(&named.to, scopes, generation)?;
+        let mut successor = TrustedKey::added(&named.to, scopes, generation);
+        // What was trusted for a time is followed for that time.
+        (successor.not_before, successor.not_after) = time;
+        body.add_successor(successor, named.from)?;
         Self::from_body(body)
     }
 
@@ -80,36 +90,45 @@ impl TrustedKey {
             scope
                 .filter(|scope| scope.rights.contains(&Right::Rotate))
                 .cloned()
-                .ok_or_else(|| Error::ScopeRotation {
-                    key: self.id,
-                    prefix: prefix.clone(),
+                .ok_or_else(|| {
+                    let detail =
+                        format!("it doesn't have scope {prefix}, or that lacks the right rotate");
+                    self.not_followed(detail)
                 })
         };
         rotation.body().scopes.iter().map(scope).collect()
     }
+
+    fn not_followed(&self, detail: String) -> Error {
+        Error::RotationDenied {
+            key: self.id,
+            detail,
+        }
+    }
 }
 
 impl TrustBody {
-    /// Adds the key, or the scopes that a known one lacks.
-    fn add_successor(
-        &mut self,
-        record: &KeyRecord,
-        scopes: Vec<Scope>,
-        generation: u64,
-    ) -> Result<()> {
-        match self.keys.iter_mut().find(|key| key.id == record.id) {
-            Some(key) if key.status != KeyStatus::Active => Err(key.revoked()),
-            Some(key) => {
-                let has = |scope: &Scope| key.scopes.iter().any(|own| own.prefix == scope.prefix);
-                let lacking: Vec<Scope> = scopes.into_iter().filter(|scope| !has(scope)).collect();
-                key.scopes.extend(lacking);
-                Ok(())
-            }
-            None => {
-                self.keys
-                    .push(TrustedKey::added(record, scopes, generation));
-                Ok(())
+    /// Adds the key that follows `old`, or the scopes that a known one lacks.
+    fn add_successor(&mut self, successor: TrustedKey, old: KeyId) -> Result<()> {
+        let Some(known) = self.keys.iter_mut().find(|key| key.id == successor.id) else {
+            self.keys.push(successor);
+            return Ok(());
+        };
+        if known.status != KeyStatus::Active {
+            return Err(known.revoked());
+        }
+        for scope in successor.scopes {
+            match known.scopes.iter().find(|own| own.prefix == scope.prefix) {
+                Some(own) if *own == scope => {}
+                Some(_) => {
+                    let prefix = scope.prefix;
+                    let detail =
+                        format!("the new key has scope {prefix} already, with other rights");
+                    return Err(Error::RotationDenied { key: old, detail });
+                }
+                None => known.scopes.push(scope),
             }
         }
+        Ok(())
     }
 }

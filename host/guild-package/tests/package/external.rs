@@ -2,10 +2,11 @@
 
 use guild_package::countersign::{Addition, countersign_bundle};
 use guild_package::external::{attach_signature, request_signature};
-use guild_package::trust::{Grant, Policy, Right, Role, Scope};
+use guild_package::store::RevokeOptions;
+use guild_package::trust::{Grant, Policy, Right, Role, Scope, Withdrawal};
 use guild_package::{Code, SignOptions, sign_package};
 
-use crate::fixture::{Bench, Publisher, grant, stage};
+use crate::fixture::{Bench, Publisher, grant, options, stage};
 use crate::versions::CPU;
 
 /// Ed25519 by the library itself, over the bytes of the request and nothing else: what a module does.
@@ -207,4 +208,101 @@ fn nobody_vouches_for_what_no_known_key_signed() {
     let twice = countersign_bundle(&path, &trust, &seed, &Addition::Release, &out).unwrap_err();
     assert_eq!(twice.code(), Code::Usage);
     assert!(!out.exists());
+}
+
+fn policy(prefix: &str, publish: u64, reviewer: u64) -> Policy {
+    Policy {
+        prefix: prefix.parse().unwrap(),
+        publish,
+        reviewer,
+        distinct_operators: false,
+        strict_ambient: false,
+        allow_ptx_jit: false,
+    }
+}
+
+/// A bench whose packages need one reviewer, and 1.0.0 as a reviewer countersigned it.
+fn reviewed(grant: &Grant) -> (Bench, Publisher, Vec<u8>) {
+    let bench = Bench::new();
+    let reviewer = Publisher::new(bench.path(), "reviewer");
+    bench.store.trust_add(&reviewer.record, grant).unwrap();
+    let one_reviewer = policy("org.guild.kernels", 1, 1);
+    bench.store.trust_policy(one_reviewer).unwrap();
+    let one = bench.package(CPU, "1.0.0");
+    let reviewed = with(&bench, &one, &reviewer, &review("good"));
+    (bench, reviewer, reviewed)
+}
+
+#[test]
+fn a_reviewer_is_judged_as_a_publisher_is() {
+    // Outside its time a key vouches for nothing new.
+    let late = Grant {
+        not_after: Some(crate::fixture::NOW_S - 1),
+        ..countersigner(Role::Reviewer)
+    };
+    let (bench, _, package) = reviewed(&late);
+    bench.refuses(&package, Code::KeyUntrusted);
+    // One that was superseded vouches for what is installed, and for nothing new.
+    let (bench, reviewer, package) = reviewed(&countersigner(Role::Reviewer));
+    bench.install(&package).unwrap();
+    let withdraw = |withdrawal| {
+        let options = RevokeOptions {
+            withdrawal,
+            reason: None,
+            dry_run: false,
+        };
+        bench
+            .store
+            .trust_revoke(&reviewer.record.id, &options)
+            .unwrap()
+    };
+    assert_eq!(withdraw(Withdrawal::Superseded).stopped.len(), 0);
+    assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
+    let next = bench.package(CPU, "1.0.1");
+    let next = with(&bench, &next, &reviewer, &review("good"));
+    bench.install_refuses(&next, &options(), Code::KeyUntrusted);
+    let lost = withdraw(Withdrawal::Compromised { since_gen: 0 });
+    assert_eq!(lost.stopped.len(), 1);
+}
+
+#[test]
+fn nobody_reviews_their_own_release() {
+    let mut both = countersigner(Role::Reviewer);
+    both.scopes[0].rights.push(Right::Publish);
+    let (bench, reviewer, _) = reviewed(&both);
+    let own = bench.package_by(&reviewer, CPU, "1.0.0", "");
+    let own = with(&bench, &own, &reviewer, &review("good"));
+    bench.refuses(&own, Code::KeyUntrusted);
+}
+
+#[test]
+fn an_installed_version_takes_better_signatures_and_keeps_those_it_has() {
+    let bench = Bench::new();
+    let second = Publisher::new(bench.path(), "second");
+    bench
+        .store
+        .trust_add(&second.record, &grant("org.guild"))
+        .unwrap();
+    let one = bench.package(CPU, "1.0.0");
+    let two = with(&bench, &one, &second, &Addition::Release);
+    bench.install(&one).unwrap();
+    let stopped = bench.store.trust_policy(policy("org.guild", 2, 0)).unwrap();
+    assert_eq!(stopped.stopped.len(), 1);
+    assert!(bench.store.enabled().is_err());
+    let again = bench.install(&two).unwrap();
+    assert!(again.already_installed && again.signatures_replaced);
+    assert_eq!(again.files_restored, 0);
+    assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
+    let head = bench.store.generation().unwrap().n;
+    let same = bench.install(&two).unwrap();
+    assert_eq!((same.signatures_replaced, same.generation), (false, head));
+    bench.store.verify_chain().unwrap();
+    // Fewer signatures, where they would do, take nothing away.
+    bench.store.trust_policy(policy("org.guild", 1, 0)).unwrap();
+    let fewer = bench.install(&one).unwrap();
+    assert_eq!(
+        (fewer.signatures_replaced, fewer.files_restored),
+        (false, 0)
+    );
+    assert_eq!(bench.store.enabled().unwrap()[0].signers().len(), 2);
 }

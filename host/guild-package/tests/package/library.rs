@@ -220,10 +220,21 @@ impl Bytes {
 
     /// A relocation that names a symbol.
     pub fn relocation(&mut self) -> &mut [u8] {
-        let (start, bytes) = (self.value(7), self.value(8));
-        let mut all = self.0[start..start + bytes].chunks_exact_mut(24);
+        let mut all = self.relocations().chunks_exact_mut(24);
         all.find(|one| one[12..16] != [0; 4])
             .expect("no relocation names a symbol")
+    }
+
+    /// The relocations with addends.
+    pub fn relocations(&mut self) -> &mut [u8] {
+        let (start, bytes) = (self.value(7), self.value(8));
+        &mut self.0[start..start + bytes]
+    }
+
+    /// The version of each symbol and what follows.
+    pub fn symbol_versions(&mut self) -> &mut [u8] {
+        let start = self.value(0x6fff_fff0);
+        &mut self.0[start..]
     }
 
     /// The packed relocations.

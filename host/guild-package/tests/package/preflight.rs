@@ -163,6 +163,54 @@ fn row_70_constructors_are_those_that_were_signed() {
     ));
 }
 
+/// The system loader believes these numbers, and writes or reads past what was looked at.
+#[test]
+fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
+    const RELATIVE_COUNT: u64 = 0x6fff_fff9;
+    const OTHER_COUNT: u64 = 0x6fff_fffa;
+    const VERSIONS_OF_SYMBOLS: u64 = 0x6fff_fff0;
+    const OWN_VERSIONS: u64 = 0x6fff_fffc;
+    let table = |refusal: Refusal, word: &str| {
+        let text = refusal.to_string();
+        assert!(
+            matches!(refusal, Refusal::Table { .. }) && text.contains(word),
+            "{text}"
+        );
+    };
+    // More than there are, and others than relative ones.
+    for count in [1 << 40, u64::MAX] {
+        let more = changed(|library| {
+            library.entry(RELATIVE_COUNT)[8..].copy_from_slice(&count.to_le_bytes());
+        });
+        table(more, "relative entries that it counts");
+    }
+    let first_is_none = changed(|library| {
+        let symbolic = library.relocation().to_vec();
+        library.relocations()[..24].copy_from_slice(&symbolic);
+    });
+    table(first_is_none, "relative entries that it counts");
+    let other = changed(|library| {
+        library.entry(RELATIVE_COUNT)[..8].copy_from_slice(&OTHER_COUNT.to_le_bytes());
+    });
+    table(other, "entries without addends");
+    // The table's length in memory says what a relocation may not change.
+    let shorter = changed(|library| library.header(2)[40..48].fill(0));
+    table(shorter, "another length in memory");
+    // Each symbol's version is looked up by its number.
+    let undeclared = changed(|library| library.symbol_versions()[2..4].fill(0x7f));
+    table(undeclared, "the version of a symbol");
+    let own = changed(|library| {
+        library.entry(VERSIONS_OF_SYMBOLS)[..8].copy_from_slice(&OWN_VERSIONS.to_le_bytes());
+    });
+    table(own, "versions that the library has itself");
+    // Under a system library's name the next one that needs it would get this one.
+    let name = linked(&["-Wl,-soname,libstdc++.so.6"]);
+    assert!(
+        matches!(&name, Refusal::SystemName { name } if name == "libstdc++.so.6"),
+        "{name:?}"
+    );
+}
+
 #[test]
 fn row_70_relocations_only_store_addresses_in_own_data() {
     let kind = changed(|library| library.relocation()[8] = 25);

@@ -22,7 +22,8 @@ impl Handover {
     fn new() -> Self {
         let bench = Bench::new();
         let old = Publisher::new(bench.path(), "old");
-        let new = Publisher::new(bench.path(), "new");
+        let mut new = Publisher::new(bench.path(), "new");
+        new.record.operator = old.record.operator.clone();
         let grant = Grant {
             scopes: vec![scope("org.guild.kernels", &[Right::Publish, Right::Rotate])],
             everything_understood: false,
@@ -247,4 +248,42 @@ fn a_key_hands_on_no_more_than_it_may() {
     handover
         .bench
         .store_refuses(Code::KeyRevoked, || handover.rotate(&handover.body()));
+}
+
+#[test]
+fn a_successor_is_held_by_the_same_operator_and_good_for_the_same_time() {
+    let handover = Handover::new();
+    let mut body = handover.body();
+    body.to.operator = "somebody else".parse().unwrap();
+    let refused = handover
+        .bench
+        .store_refuses(Code::ScopeDenied, || handover.rotate(&body));
+    assert!(refused.to_string().contains("somebody else"), "{refused}");
+
+    // A key that was trusted for a time is followed for that time.
+    let until_s = crate::fixture::NOW_S + 1000;
+    let grant = Grant {
+        not_after: Some(until_s),
+        ..crate::fixture::grant("org.guild.until")
+    };
+    let old = handover.old.record.clone();
+    handover.bench.store.trust_add(&old, &grant).unwrap();
+    let trust = handover.rotate(&handover.body()).unwrap();
+    let new = trust.key(&handover.new.record.id).unwrap();
+    assert_eq!(new.not_after, Some(until_s));
+}
+
+#[test]
+fn a_successor_that_has_the_scope_with_other_rights_is_refused() {
+    let handover = Handover::new();
+    let grant = Grant {
+        scopes: vec![scope("org.guild.kernels", &[Right::Publish])],
+        ..crate::fixture::grant("org.guild")
+    };
+    let new = handover.new.record.clone();
+    handover.bench.store.trust_add(&new, &grant).unwrap();
+    let refused = handover
+        .bench
+        .store_refuses(Code::ScopeDenied, || handover.rotate(&handover.body()));
+    assert!(refused.to_string().contains("other rights"), "{refused}");
 }

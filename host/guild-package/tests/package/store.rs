@@ -513,6 +513,26 @@ fn row_65_writers_take_turns() {
 }
 
 #[test]
+fn a_dry_run_says_what_an_install_would_do_and_changes_nothing() {
+    let bench = Bench::new();
+    let bundle = bench.package(CPU, "1.0.0");
+    let before = bench.listing();
+    let dry = InstallOptions {
+        dry_run: true,
+        ..options()
+    };
+    let would = bench.install_with(&bundle, &dry).unwrap();
+    assert_eq!(bench.listing(), before, "the store changed");
+    let did = bench.install(&bundle).unwrap();
+    assert_eq!(
+        (would.enabled, would.receipt, would.generation + 1),
+        (did.enabled, did.receipt, did.generation)
+    );
+    // What an install refuses, a dry run refuses.
+    bench.install_refuses(&bench.package(CPU, "0.9.0"), &dry, Code::DowngradeRefused);
+}
+
+#[test]
 fn row_65_a_busy_store_is_reported() {
     let bench = Bench::new();
     let lock = fs::OpenOptions::new()

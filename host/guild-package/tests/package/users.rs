@@ -1,4 +1,4 @@
-//! Stores that several users see: rows 56 and 59. What root may do proves nothing here, so each look is taken by a
+//! Stores that several users see: row 59. What root may do proves nothing here, so each look is taken by a
 //! process of a user without rights.
 
 use std::fs;
