@@ -136,14 +136,7 @@ impl Store {
         check_host(manifest)?;
         check_dependencies(self, state, manifest)?;
         let mut generation = self.compose(state, &package, options)?;
-        let probed = probe::run(probe, &Subject::staged(&package))?;
-        let grounds = Grounds {
-            authorized: package.authorized(),
-            trust: &state.trust,
-            allow_downgrade: options.allow_downgrade,
-            accept_new_publisher: options.accept_new_publisher,
-        };
-        let receipt = Receipt::new(&grounds, &probed)?.encode()?;
+        let (probed, receipt) = try_out(state, &package, options, probe)?;
         installed.probed = Some(probed);
         installed.receipt = Some(Digest::of(&receipt));
         generation.set_receipt(&installed.id, &installed.version, Digest::of(&receipt));
@@ -312,6 +305,24 @@ fn enabled_dependency(
         Some(below) => enabled_dependency(below, &below.root.state()?, id),
         None => Ok(None),
     }
+}
+
+/// Runs the code of the verified bytes. What it found, and the receipt of all that was asked.
+fn try_out(
+    state: &State,
+    package: &VerifiedPackage,
+    options: &InstallOptions,
+    probe: &dyn Probe,
+) -> Result<(Probed, Vec<u8>)> {
+    let probed = probe::run(probe, &Subject::staged(package))?;
+    let grounds = Grounds {
+        authorized: package.authorized(),
+        trust: &state.trust,
+        allow_downgrade: options.allow_downgrade,
+        accept_new_publisher: options.accept_new_publisher,
+    };
+    let receipt = Receipt::new(&grounds, &probed)?.encode()?;
+    Ok((probed, receipt))
 }
 
 /// What an install writes of a bundle.
