@@ -248,9 +248,6 @@ fn a_projects_file_cannot_weaken_safety() {
         "model.allow_reference = true",
         "run.allow_reference = true",
         "logits.out = \"x\"",
-        "kernel.install.allow_downgrade = true",
-        "kernel.install.accept_new_publisher = true",
-        "kernel.trust.add.i_understand = true",
         "kernel.trust.add.scope = [\"*\"]",
         "kernel.verify.id = \"a.b\"",
         "model.no_fit_check = true",
@@ -280,6 +277,22 @@ fn a_projects_file_cannot_weaken_safety() {
         place.user(&format!("{line}\n"));
         let output = place.run(&[], &["config", "show"]);
         assert_eq!(output.status.code(), Some(0), "{line}");
+        place.user("");
+    }
+    // What a person agrees to each time is no setting at all, whoever owns the file.
+    for line in [
+        "kernel.install.allow_downgrade = true",
+        "kernel.install.accept_new_publisher = true",
+        "kernel.trust.add.i_understand = true",
+        "kernel.keygen.test_identity = true",
+        "kernel.keygen.no_passphrase = true",
+    ] {
+        place.user(&format!("{line}\n"));
+        let (message, _) = place.refused(2);
+        assert!(
+            message.contains("guild has no setting"),
+            "{line}: {message}"
+        );
         place.user("");
     }
 }
