@@ -3,6 +3,7 @@
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::output::Output;
 use guild_package::{Store, StoreOptions};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -65,6 +66,19 @@ pub fn existing_store(places: &Places) -> Outcome<Option<Store>> {
         (None, true) => Ok(None),
         (None, false) => machine_s_store(places),
     }
+}
+
+/// Opens the store that a command would change, if there is one; never another one in its place.
+pub fn own_store(places: &Places) -> Outcome<Option<Store>> {
+    open_existing(&store_path(places)?)
+}
+
+/// Says so where what is shown is the machine's, since there is no store of one's own.
+pub fn say_whose(places: &Places, output: Output) -> Outcome<()> {
+    if !places.machine && own_store(places)?.is_none() && machine_s_store(places)?.is_some() {
+        output.say("This is the machine's package store; there is none of your own.");
+    }
+    Ok(())
 }
 
 /// Opens the package store that a command changes.

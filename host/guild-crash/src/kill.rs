@@ -88,7 +88,10 @@ impl Trial<'_> {
             None => self.judge(&store, ended.acknowledged)?,
         };
         if let Some(violation) = violation {
-            let place = format!("killed {moment:?} after the start");
+            let place = match moment {
+                Some(moment) => format!("killed {moment:?} after the start"),
+                None => "not killed".to_owned(),
+            };
             kills.violations.push(Violation { place, ..violation });
         }
         fs::remove_dir_all(&data).map_err(CrashError::io(&data))?;

@@ -208,7 +208,7 @@ pub enum Error {
     },
     /// A rotation hands on more, or something else, than the old key may.
     #[error(
-        "{key} may not be followed so: {detail}. `guild kernel trust show` has the scopes of a key; `guild kernel trust add KEY.json --scope PREFIX --right publish --right rotate` adds one that can be handed on"
+        "{key} may not be followed so: {detail}. `guild kernel trust show` has the key's scopes, rights and operator; otherwise trust the new key by itself with `guild kernel trust add`"
     )]
     RotationDenied {
         /// The old key.
@@ -218,7 +218,7 @@ pub enum Error {
     },
     /// Bytes that are not of the format.
     #[error(
-        "{what} is malformed: {detail}. It was not made by `guild kernel sign`, or was changed since; fetch it again"
+        "{what} is malformed: {detail}. It was not made by guild, or was changed since; get it again"
     )]
     Malformed {
         /// Which file or entry.
@@ -535,7 +535,7 @@ fn io_next(source: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "Free some space, then try again"
         }
-        io::ErrorKind::AlreadyExists => "Choose another path, or remove the existing file",
+        io::ErrorKind::AlreadyExists => "Choose another path; what is there stays",
         _ => "Nothing was committed; try again",
     }
 }

@@ -570,6 +570,26 @@ fn check_new_prefixes(key: &TrustedKey, grant: &Grant) -> Result<()> {
     }
 }
 
+impl std::fmt::Display for Policy {
+    /// One line for people.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            prefix,
+            publish,
+            reviewer,
+            ..
+        } = self;
+        write!(f, "{prefix}: publishers {publish}, reviewers {reviewer}")?;
+        if self.distinct_operators {
+            f.write_str(", of distinct operators")?;
+        }
+        if self.strict_ambient {
+            f.write_str(", in clean surroundings only")?;
+        }
+        Ok(())
+    }
+}
+
 impl std::fmt::Display for Right {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -60,18 +60,18 @@ pub struct TrustPolicyArgs {
     /// Package ids: a prefix of whole segments, or `*`. The longest one that matches decides.
     #[arg(value_name = "PREFIX")]
     pub prefix: String,
-    /// Publishers that must have signed.
-    #[arg(long, value_name = "COUNT", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=32))]
-    pub publishers: u64,
-    /// Reviewers that must have countersigned.
-    #[arg(long, value_name = "COUNT", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=32))]
-    pub reviewers: u64,
-    /// Count the keys of one operator once.
-    #[arg(long)]
-    pub distinct_operators: bool,
-    /// Refuse to load where the environment could put other code beside a package.
-    #[arg(long)]
-    pub strict_ambient: bool,
+    /// Publishers that must have signed; what isn't given stays, and was 1 at first.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=32))]
+    pub publishers: Option<u64>,
+    /// Reviewers that must have countersigned; none at first.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(..=32))]
+    pub reviewers: Option<u64>,
+    /// Whether the keys of one operator count once: yes or no.
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "yes", value_parser = clap::builder::BoolishValueParser::new())]
+    pub distinct_operators: Option<bool>,
+    /// Whether a load is refused where the environment could put other code beside a package: yes or no.
+    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "yes", value_parser = clap::builder::BoolishValueParser::new())]
+    pub strict_ambient: Option<bool>,
 }
 
 /// `guild kernel trust revoke`.

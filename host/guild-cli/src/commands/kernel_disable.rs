@@ -13,15 +13,21 @@ use std::time::Duration;
 /// Disables, and says what was enabled and what serves its names from now on.
 pub fn run(args: &DisableArgs, places: &Places, output: Output) -> Outcome<()> {
     let drain = args.drain.map(Duration::from_secs);
-    let selected = required_store(places)?.disable(&parsed("ID", &args.id)?, drain)?;
+    let store = required_store(places)?;
+    let selected = store.disable(&parsed("ID", &args.id)?, drain)?;
+    let below = store.below().map(|below| below.generation()).transpose()?;
+    let below = below.and_then(|below| below.enabled_version(&selected.id).cloned());
     let built_in = builtins::every_builtin().builtins;
     let built_in = built_in
         .iter()
         .find(|built_in| built_in.id() == selected.id.as_str());
-    let fallback = built_in.map(|built_in| format!("builtin.{}", built_in.id()));
+    let fallback = match below {
+        Some(version) => Some(format!("the machine's {} {version}", selected.id)),
+        None => built_in.map(|built_in| format!("builtin.{}", built_in.id())),
+    };
     output.say(match &fallback {
         Some(fallback) => format!(
-            "Sessions from now on use {fallback} where built-in packages are on; those that run keep theirs."
+            "Sessions from now on use {fallback}, if they don't leave it out; those that run keep theirs."
         ),
         None => "Sessions from now on are without it; those that run keep it.".to_owned(),
     });

@@ -4,10 +4,10 @@ use crate::args::InstallArgs;
 use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, open_store};
+use crate::places::{Places, open_store, own_store};
 use crate::wiring::probe::{probe, say_what_is_missing};
 use guild_package::verify::Signer;
-use guild_package::{InstallOptions, Installed, VerifyOptions};
+use guild_package::{InstallOptions, Installed, TrustStore, VerifyOptions, verify_bundle};
 use serde_json::json;
 
 /// Installs and says what changed.
@@ -26,6 +26,10 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
         accept_new_publisher: args.accept_new_publisher,
         dry_run: args.dry_run,
     };
+    if own_store(places)?.is_none() {
+        // Nobody is trusted yet, so it is refused; no store is made for that.
+        verify_bundle(&args.bundle, &TrustStore::empty()?, &options.verify)?;
+    }
     let installed = open_store(places)?.install(&args.bundle, &options, &probe(args.probe))?;
     say(&installed, args.dry_run, output);
     output.data(format!("{} {}", installed.id, installed.version))?;
@@ -62,7 +66,10 @@ fn say(installed: &Installed, dry_run: bool, output: Output) {
         (Some(previous), _) if is_enabled && *previous != installed.version => {
             output.say(format!("It replaces {previous}."));
         }
-        (_, Some(enabled)) if !is_enabled => output.say(format!("{enabled} stays enabled.")),
+        (_, Some(enabled)) if !is_enabled => output.say(format!(
+            "{enabled} stays enabled; `guild kernel enable {}@{}` switches.",
+            installed.id, installed.version
+        )),
         (_, None) => output.say("It isn't enabled; `guild kernel enable` does that."),
         _ => {}
     }

@@ -2,7 +2,7 @@
 
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store};
+use crate::places::{Places, existing_store, own_store, say_whose};
 use guild_package::ListedPackage;
 use guild_package::verify::Signer;
 use serde_json::{Value, json};
@@ -10,10 +10,14 @@ use serde_json::{Value, json};
 /// Prints one line a version: `*` marks the enabled one, `!` one that no longer verifies. Libraries are
 /// hashed when they are loaded, not here.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let packages = match existing_store(places)? {
+    let mut packages = match existing_store(places)? {
         Some(store) => store.list()?,
         None => Vec::new(),
     };
+    if !places.machine && own_store(places)?.is_none() {
+        packages.iter_mut().for_each(|package| package.below = true);
+    }
+    say_whose(places, output)?;
     for package in &packages {
         output.data(line(package))?;
     }

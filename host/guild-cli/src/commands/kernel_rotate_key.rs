@@ -34,6 +34,10 @@ pub fn run(args: &RotateKeyArgs, output: Output) -> Outcome<()> {
     write_rotation(&args.out, &body, &old_seed, &new_seed)?;
     output.say(format!("{} follows {}", body.to.id, body.from));
     output.say(format!("Rotation {}", args.out.display()));
+    output.say(format!(
+        "It retires {} whole, also for scopes that it doesn't name.",
+        body.from
+    ));
     output.say("Whoever trusts the old key takes it with `guild kernel trust rotate`.");
     output.data(body.to.id.to_string())?;
     output.object(json!({

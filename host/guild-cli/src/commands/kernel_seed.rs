@@ -4,9 +4,17 @@ use crate::args::SeedArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use guild_package::seed::{Passphrase, SecretSeed, SeedFile};
+use signal_hook::consts::SIGINT;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 use zeroize::Zeroizing;
+
+/// How often Ctrl-C is looked for.
+const POLL: Duration = Duration::from_millis(50);
 
 /// The seed of `args`, which must be that of the key it names.
 pub fn open(args: &SeedArgs) -> Outcome<SecretSeed> {
@@ -51,7 +59,35 @@ fn line(prompt: &str) -> Outcome<Zeroizing<String>> {
         return Err(Failure::new(Exit::Usage, message)
             .hint("give --passphrase-file; `keygen --no-passphrase` makes a plain seed"));
     }
-    rpassword::prompt_password(prompt)
-        .map(Zeroizing::new)
-        .map_err(|error| Failure::io(Path::new("/dev/tty"), &error))
+    ask_until_interrupted(prompt)
+}
+
+/// Asks in a thread of its own, so that Ctrl-C can give the terminal its echo back before the command ends.
+fn ask_until_interrupted(prompt: &str) -> Outcome<Zeroizing<String>> {
+    let on_terminal = |error: std::io::Error| Failure::io(Path::new("/dev/tty"), &error);
+    let before =
+        rustix::termios::tcgetattr(std::io::stdin()).map_err(|error| on_terminal(error.into()))?;
+    let pressed = Arc::new(AtomicBool::new(false));
+    let handler = signal_hook::flag::register(SIGINT, Arc::clone(&pressed)).map_err(on_terminal)?;
+    let (answer, asked) = mpsc::channel();
+    let prompt = prompt.to_owned();
+    std::thread::spawn(move || {
+        let line = rpassword::prompt_password(prompt).map(Zeroizing::new);
+        // Nobody waits any more after Ctrl-C.
+        let _ = answer.send(line);
+    });
+    let line = loop {
+        match asked.recv_timeout(POLL) {
+            Ok(line) => break line.map_err(on_terminal),
+            Err(RecvTimeoutError::Timeout) if !pressed.load(Ordering::Relaxed) => {}
+            Err(_) => {
+                let flush = rustix::termios::OptionalActions::Flush;
+                // A terminal that is gone needs no echo.
+                let _ = rustix::termios::tcsetattr(std::io::stdin(), flush, &before);
+                break Err(Failure::new(Exit::Interrupted, "no passphrase was given"));
+            }
+        }
+    };
+    signal_hook::low_level::unregister(handler);
+    line
 }

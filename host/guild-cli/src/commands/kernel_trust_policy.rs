@@ -1,36 +1,56 @@
-//! `guild kernel trust policy`: says what packages below a prefix need beyond one good signature.
+//! `guild kernel trust policy`: shows or says what packages below a prefix need beyond one good signature.
 
 use crate::args::TrustPolicyArgs;
 use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, open_store};
+use crate::places::{Places, open_store, own_store};
+use guild_package::name::ScopePrefix;
+use guild_package::store::PolicySet;
 use guild_package::trust::Policy;
 use serde_json::json;
 
-/// Puts the policy in force, and names what no longer loads.
+/// Puts the policy in force, and names what no longer loads. Without an option it shows the one in force.
 pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<()> {
+    let prefix: ScopePrefix = parsed("PREFIX", &args.prefix)?;
+    let trust = own_store(places)?.map(|store| store.trust()).transpose()?;
+    let policies = trust.as_ref().map_or(&[][..], |trust| &trust.body().policy);
+    let before = policies.iter().find(|policy| policy.prefix == prefix);
     let policy = Policy {
-        prefix: parsed("PREFIX", &args.prefix)?,
-        publish: args.publishers,
-        reviewer: args.reviewers,
-        distinct_operators: args.distinct_operators,
-        strict_ambient: args.strict_ambient,
+        publish: args.publishers.or(before.map(|it| it.publish)).unwrap_or(1),
+        reviewer: args.reviewers.or(before.map(|it| it.reviewer)).unwrap_or(0),
+        distinct_operators: args
+            .distinct_operators
+            .or(before.map(|it| it.distinct_operators))
+            .unwrap_or(false),
+        strict_ambient: args
+            .strict_ambient
+            .or(before.map(|it| it.strict_ambient))
+            .unwrap_or(false),
         // Nothing compiles PTX at load yet.
         allow_ptx_jit: false,
+        prefix,
     };
-    let set = open_store(places)?.trust_policy(policy.clone())?;
-    output.say(format!(
-        "Packages of {} need {} publishers and {} reviewers",
-        policy.prefix, policy.publish, policy.reviewer
-    ));
-    for pin in &set.stopped {
+    let is_asked = args.publishers.is_none()
+        && args.reviewers.is_none()
+        && args.distinct_operators.is_none()
+        && args.strict_ambient.is_none();
+    let set = match is_asked {
+        true => None,
+        false => Some(open_store(places)?.trust_policy(policy.clone())?),
+    };
+    if let Some(before) = before.filter(|before| **before != policy) {
+        output.say(format!("before: {before}"));
+    }
+    output.data(policy.to_string())?;
+    let stopped = set.as_ref().map_or(&[][..], |set: &PolicySet| &set.stopped);
+    for pin in stopped {
         output.say(format!("{pin} no longer loads"));
     }
-    output.data(policy.prefix.to_string())?;
     output.object(json!({
         "policy": policy,
-        "stopped": set.stopped,
-        "generation": set.generation,
+        "before": before,
+        "stopped": stopped,
+        "generation": set.as_ref().map(|set| set.generation),
     }))
 }

@@ -13,6 +13,9 @@ pub fn run(args: &TrustRotateArgs, places: &Places, output: Output) -> Outcome<(
     let (from, to) = (rotated.body.from, &rotated.body.to);
     let test = test_mark(to.test_identity);
     output.say(format!("{} ({}){test} follows {from}", to.id, to.label));
+    output.say(format!(
+        "{from} is retired: it signs nothing new from now on"
+    ));
     output.say(format!("Held by:     {}", to.operator));
     output.say(format!("In words:    {}", to.id.words()));
     for pin in &rotated.stopped {

@@ -5,6 +5,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, required_store};
 use guild_package::store::generation::Pin;
+use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, TrustedKey};
 use serde_json::json;
 
@@ -49,7 +50,7 @@ fn lines(key: &TrustedKey, packages: &[String]) -> Vec<String> {
         format!("id      {id}"),
         format!("digits  {}", groups.join(" ")),
         format!("words   {}", key.id.words()),
-        format!("status  {}", status(key)),
+        format!("status  {}{}", status(key), until(key)),
     ];
     for scope in &key.scopes {
         let rights: Vec<_> = scope.rights.iter().map(ToString::to_string).collect();
@@ -72,4 +73,11 @@ fn status(key: &TrustedKey) -> String {
         KeyStatus::Retired => format!("retired in generation {since}"),
         KeyStatus::Compromised => format!("compromised; believed up to generation {since}"),
     }
+}
+
+fn until(key: &TrustedKey) -> String {
+    let until = key
+        .not_after
+        .map(|until_s| format!(", good until {}", Time(until_s)));
+    until.unwrap_or_default()
 }

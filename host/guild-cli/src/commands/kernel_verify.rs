@@ -4,13 +4,13 @@ use crate::args::VerifyArgs;
 use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store};
+use crate::places::{Places, own_store};
 use guild_package::{TrustStore, VerifyOptions, verify_bundle};
 use serde_json::json;
 
 /// Verifies and prints who signed what.
 pub fn run(args: &VerifyArgs, places: &Places, output: Output) -> Outcome<()> {
-    let trust = match existing_store(places)? {
+    let trust = match own_store(places)? {
         Some(store) => store.trust()?,
         None => TrustStore::empty()?,
     };

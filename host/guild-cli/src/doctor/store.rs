@@ -11,6 +11,7 @@ use guild_loader::{LoadedPackages, RegisteredOperation, load_builtins, load_enab
 use guild_package::store::LeaseNote;
 use guild_package::{ListedPackage, Store};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -23,7 +24,7 @@ pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
         (Ok(path), Ok(store)) => (path, store),
         (Err(failure), _) | (Ok(_), Err(failure)) => return vec![broken("store", &failure)],
     };
-    let mut checks = vec![folder(&patient.files, &path, store.is_some())];
+    let mut checks = vec![folder(&patient.files, &path, path.exists())];
     if let Some(store) = &store {
         checks.push(state(store, &path));
         checks.push(packages(store));
@@ -140,7 +141,9 @@ fn state(store: &Store, path: &Path) -> Check {
         Err(error) => return broken("store state", &error.into()),
     };
     let alive = sessions.iter().filter(|session| session["alive"] == true);
-    let alive = alive.count();
+    // One session has a lease on each of its packages.
+    let alive: BTreeSet<Option<u64>> = alive.map(|session| session["pid"].as_u64()).collect();
+    let alive = alive.len();
     let left_over = left_over(path);
     let details = json!({
         "generation": generation,
