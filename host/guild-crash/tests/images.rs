@@ -49,12 +49,18 @@ const SPARE: &[(&str, &str, usize, &str)] = &[
     ("install over damage", "directory meta/sha256/", 0, SAME),
     ("install over damage", "directory meta/sha256", 0, SAME),
     ("install over damage", "directory .", 0, HEAD),
+    ("enable", "directory meta/sha256/", 0, RECEIPT),
+    ("enable", "directory meta/sha256", 0, RECEIPT),
+    ("rollback", "directory meta/sha256/", 0, RECEIPT),
+    ("rollback", "directory meta/sha256", 0, RECEIPT),
     ("gc", "directory .", 0, HEAD),
     ("remove, then gc", "directory .", 1, TWICE),
     ("remove, then gc", "directory .", 2, TWICE),
 ];
 const SAME: &str = "the file was there and durable, but an install can't know that: a killed one may have placed it, \
     as `a_killed_install_is_why_old_names_are_synced` shows";
+const RECEIPT: &str = "the trial run found what it had found at the install, so the receipt was there and durable; on \
+    another kernel or under another policy it is a new file";
 const HEAD: &str = "HEAD was durable, but a command can't know that: a killed one may have renamed it, as the other \
     commands show";
 const TWICE: &str = "the end of `remove` and the beginning of `gc` sync the same; each would do for the other, and \
