@@ -116,12 +116,12 @@ fn apply(state: &mut Generation, act: Act, newer: &Generation) -> Option<()> {
             (state.signers.len() == 1).then_some(())?;
             select(state, version)
         }
-        Act::Enable(index) => select(state, version(index)),
+        Act::Enable(index) => select_again(state, version(index), newer),
         Act::Rollback => {
             let package = state.packages.get(&id)?;
             let mut earlier = package.history.iter().rev();
             let target = earlier.find(|version| package.enabled.as_ref() != Some(version))?;
-            select(state, target.clone())
+            select_again(state, target.clone(), newer)
         }
         Act::Disable => {
             state.active.clear();
@@ -149,6 +149,15 @@ fn apply(state: &mut Generation, act: Act, newer: &Generation) -> Option<()> {
         }
         Act::Collect | Act::Session => None,
     }
+}
+
+/// A version that was installed before is tried again, and has the receipt of that.
+fn select_again(state: &mut Generation, version: PackageVersion, newer: &Generation) -> Option<()> {
+    let id: guild_package::PackageId = PACKAGE.parse().ok()?;
+    let receipt = newer.version(&id, &version)?.receipt?;
+    let package = state.packages.get_mut(&id)?;
+    package.versions.get_mut(&version)?.receipt = Some(receipt);
+    select(state, version)
 }
 
 fn select(state: &mut Generation, version: PackageVersion) -> Option<()> {
