@@ -148,5 +148,5 @@ fn the_machine_s_folders_are_for_everybody_whatever_the_mask() {
         .unwrap()
         .permissions()
         .mode();
-    assert_eq!(mode & 0o777, 0o644, "{mode:o}");
+    assert_eq!(mode & 0o444, 0o444, "{mode:o}");
 }

@@ -23,7 +23,7 @@ const MESSAGES: &str = r#"[{"role": "user", "content": "Hello"}]"#;
 /// [`fill`]; every other word stands for itself.
 const CASES: &[&str] = &[
     "kernel keygen --seed-file {folder}/author.seed --public {folder}/public.json --label author --passphrase-file {folder}/words",
-    "kernel keygen --seed-file {folder}/other.seed --public {folder}/other.json --no-passphrase",
+    "kernel keygen --seed-file {folder}/other.seed --public {folder}/other.json --no-passphrase --operator author",
     "kernel trust add {folder}/public.json --scope org.guild",
     "kernel trust list",
     "kernel sign {staged} --key-id {key} --seed-file {seed} --bundle {folder}/case.gkernel",
