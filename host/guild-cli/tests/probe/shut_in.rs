@@ -71,8 +71,9 @@ fn it_reads_no_file() {
 #[test]
 fn it_has_no_descriptor_but_those_it_was_given() {
     let file = tempfile::tempfile().unwrap();
-    // `dup` leaves the copy open across an exec.
-    let inherited = rustix::io::dup(&file).unwrap();
+    // A number that the child itself doesn't come to, open across an exec.
+    let inherited = rustix::io::fcntl_dupfd_cloexec(&file, 700).unwrap();
+    rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
     let number = inherited.as_raw_fd();
     fails(&format!(
         "if (write({number}, \"x\", 1) == 1 || fcntl({number}, F_GETFD) >= 0) abort();"
