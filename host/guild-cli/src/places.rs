@@ -73,12 +73,14 @@ pub fn own_store(places: &Places) -> Outcome<Option<Store>> {
     open_existing(&store_path(places)?)
 }
 
-/// Says so where what is shown is the machine's, since there is no store of one's own.
-pub fn say_whose(places: &Places, output: Output) -> Outcome<()> {
-    if !places.machine && own_store(places)?.is_none() && machine_s_store(places)?.is_some() {
+/// Whether what is shown is the machine's, since there is no store of one's own; says so.
+pub fn say_whose(places: &Places, output: Output) -> Outcome<bool> {
+    let is_machine_s =
+        !places.machine && own_store(places)?.is_none() && machine_s_store(places)?.is_some();
+    if is_machine_s {
         output.say("This is the machine's package store; there is none of your own.");
     }
-    Ok(())
+    Ok(is_machine_s)
 }
 
 /// Opens the package store that a command changes.

@@ -9,34 +9,42 @@ const SYMBOLS: u64 = 0x340;
 const HASH: u64 = 0x380;
 const NOTE: u64 = 0x400;
 
-/// The text table.
-const TEXTS: &[u8] = b"\0libcrash.so.1\0libc.so.6\0guild_plugin_entry_v1\0";
-const ENTRY: &[u8] = b"guild_plugin_entry_v1\0";
+const ENTRY: &str = "guild_plugin_entry_v1";
 
 /// An ELF file from the specification: a dynamic table, the entry as its one symbol, and a note that says which package
-/// it belongs to.
-pub(crate) fn library(id: &str, version: &str) -> Vec<u8> {
-    let abi = Digest::of(b"abi");
-    let note = format!("id={id}\nversion={version}\nabi={abi}\n\0");
-    let mut bytes = header(&note);
-    bytes.resize(DYNAMIC as usize, 0);
-    let table: [(u64, u64); 9] = [
-        (1, 15),                  // needs libc.so.6
-        (14, 1),                  // its own name
+/// it belongs to. Tests of the store use this file too.
+pub(crate) fn library(id: &str, version: &str, soname: &str, needed: &[&str]) -> Vec<u8> {
+    let note = note_text(id, version);
+    // The text table, and where each name in it begins.
+    let mut texts = vec![0];
+    let mut add = |name: &str| {
+        let at = texts.len() as u64;
+        texts.extend(name.as_bytes());
+        texts.push(0);
+        at
+    };
+    let own_name = add(soname);
+    let needed: Vec<(u64, u64)> = needed.iter().map(|name| (1, add(name))).collect();
+    let entry = add(ENTRY);
+    let mut table = needed;
+    table.extend([
+        (14, own_name),           // its own name
         (5, STRINGS),             // text table
-        (10, TEXTS.len() as u64), // its length
+        (10, texts.len() as u64), // its length
         (12, 0x1000),             // init
         (27, 16),                 // length of the init array
         (6, SYMBOLS),             // symbol table
         (4, HASH),                // symbol hash table
         (0, 0),
-    ];
+    ]);
+    let mut bytes = header(&note, table.len());
+    bytes.resize(DYNAMIC as usize, 0);
     for field in table.iter().flat_map(|(tag, value)| [tag, value]) {
         bytes.extend(field.to_le_bytes());
     }
     bytes.resize(STRINGS as usize, 0);
-    bytes.extend(TEXTS);
-    symbol(&mut bytes);
+    bytes.extend(texts);
+    symbol(&mut bytes, entry as u32);
     bytes.resize(NOTE as usize, 0);
     for field in [6_u32, note.len() as u32, 1] {
         bytes.extend(field.to_le_bytes());
@@ -46,8 +54,14 @@ pub(crate) fn library(id: &str, version: &str) -> Vec<u8> {
     bytes
 }
 
+/// Text of the GUILD note of this package.
+pub(crate) fn note_text(id: &str, version: &str) -> String {
+    let abi = Digest::of(b"abi");
+    format!("id={id}\nversion={version}\nabi={abi}\n\0")
+}
+
 /// The file header and four segments: all of it to run, the dynamic table, the note, and a stack that isn't run.
-fn header(note: &str) -> Vec<u8> {
+fn header(note: &str, entries: usize) -> Vec<u8> {
     let machine = if cfg!(target_arch = "aarch64") {
         183_u16
     } else {
@@ -67,7 +81,7 @@ fn header(note: &str) -> Vec<u8> {
     let note_bytes = 12 + 8 + note.len() as u64;
     let segments = [
         (1_u32, 5_u32, 0, NOTE + note_bytes),
-        (2, 6, DYNAMIC, 9 * 16),
+        (2, 6, DYNAMIC, entries as u64 * 16),
         (4, 4, NOTE, note_bytes),
         (0x6474_e551, 6, 0, 0),
     ];
@@ -82,9 +96,9 @@ fn header(note: &str) -> Vec<u8> {
 }
 
 /// Two symbols, of which the first is none, and a hash table of one bucket over them.
-fn symbol(bytes: &mut Vec<u8>) {
+fn symbol(bytes: &mut Vec<u8>, name: u32) {
     bytes.resize(SYMBOLS as usize + 24, 0);
-    bytes.extend((TEXTS.len() as u32 - ENTRY.len() as u32).to_le_bytes());
+    bytes.extend(name.to_le_bytes());
     bytes.extend([0x12, 0, 1, 0]); // a global function of section 1
     for field in [DYNAMIC, 4] {
         bytes.extend(field.to_le_bytes());

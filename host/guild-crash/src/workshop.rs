@@ -97,7 +97,8 @@ impl Workshop {
             fs::create_dir_all(&path).map_err(CrashError::io(&path))?;
         }
         write("package.toml", package_toml(version).as_bytes())?;
-        write("lib/libcrash.so", &library(PACKAGE, version))?;
+        let plugin = library(PACKAGE, version, "libcrash.so.1", &["libc.so.6"]);
+        write("lib/libcrash.so", &plugin)?;
         write("doc/same.txt", b"the same in every version\n")?;
         write("doc/own.txt", format!("{version}\n").as_bytes())?;
         let options = SignOptions {

@@ -2,7 +2,7 @@
 
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store, own_store, say_whose};
+use crate::places::{Places, existing_store, say_whose};
 use guild_package::ListedPackage;
 use guild_package::verify::Signer;
 use serde_json::{Value, json};
@@ -14,10 +14,9 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
         Some(store) => store.list()?,
         None => Vec::new(),
     };
-    if !places.machine && own_store(places)?.is_none() {
+    if say_whose(places, output)? {
         packages.iter_mut().for_each(|package| package.below = true);
     }
-    say_whose(places, output)?;
     for package in &packages {
         output.data(line(package))?;
     }

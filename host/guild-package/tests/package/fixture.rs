@@ -1,6 +1,7 @@
 //! A publisher with a key, a store that trusts it, packages to install, and a listing of the store that
 //! shows any change.
 
+use crate::small_library::library;
 use crate::unprobed::Unprobed;
 use std::collections::BTreeMap;
 use std::fs;
@@ -345,93 +346,7 @@ layout = "row-major"
     fs::write(folder.join(DOC), "a package for tests\n").unwrap();
 }
 
-/// Where [`shared_library`] has its symbol table and its symbol hash table.
-const SYMBOLS: u64 = 0x340;
-const HASH: u64 = 0x380;
-
-/// Text of the GUILD note of this package.
-pub fn note_text(id: &str, version: &str) -> String {
-    format!("id={id}\nversion={version}\nabi={}\n\0", Digest::of(b"abi"))
-}
-
-/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD
-/// note, written from the ELF specification.
+/// A shared library that holds nothing but a dynamic table, the entry as its one symbol and a GUILD note.
 pub fn shared_library(id: &str, version: &str) -> Vec<u8> {
-    const DYNAMIC: u64 = 0x200;
-    const STRINGS: u64 = 0x300;
-    const NOTE: u64 = 0x400;
-    let note = note_text(id, version);
-    let strings = b"\0libcpu.so.1\0libm.so.6\0libc.so.6\0guild_plugin_entry_v1\0";
-    let machine = if cfg!(target_arch = "aarch64") {
-        183_u16
-    } else {
-        62
-    };
-    let mut bytes = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-    bytes.extend(3_u16.to_le_bytes());
-    bytes.extend(machine.to_le_bytes());
-    bytes.extend(1_u32.to_le_bytes());
-    for field in [0_u64, 64, 0] {
-        bytes.extend(field.to_le_bytes());
-    }
-    bytes.extend(0_u32.to_le_bytes());
-    for field in [64_u16, 56, 4, 64, 0, 0] {
-        bytes.extend(field.to_le_bytes());
-    }
-    let note_bytes = 12 + 8 + note.len() as u64;
-    let headers = [
-        (1_u32, 5_u32, 0, NOTE + note_bytes),
-        (2, 6, DYNAMIC, 10 * 16),
-        (4, 4, NOTE, note_bytes),
-        (0x6474_e551, 6, 0, 0), // PT_GNU_STACK
-    ];
-    for (kind, flags, offset, size) in headers {
-        bytes.extend(kind.to_le_bytes());
-        bytes.extend(flags.to_le_bytes());
-        for field in [offset, offset, offset, size, size, 4] {
-            bytes.extend(field.to_le_bytes());
-        }
-    }
-    bytes.resize(DYNAMIC as usize, 0);
-    let table: [(u64, u64); 10] = [
-        (1, 13),
-        (1, 23),
-        (14, 1),
-        (5, STRINGS),
-        (10, strings.len() as u64),
-        (12, 0x1000),
-        (27, 16),
-        (6, SYMBOLS),
-        (4, HASH),
-        (0, 0),
-    ];
-    for (tag, value) in table {
-        bytes.extend(tag.to_le_bytes());
-        bytes.extend(value.to_le_bytes());
-    }
-    bytes.resize(STRINGS as usize, 0);
-    bytes.extend(strings);
-    let name = strings.len() as u32 - "guild_plugin_entry_v1\0".len() as u32;
-    write_symbol(&mut bytes, name, DYNAMIC);
-    bytes.resize(NOTE as usize, 0);
-    for field in [6_u32, note.len() as u32, 1] {
-        bytes.extend(field.to_le_bytes());
-    }
-    bytes.extend(b"GUILD\0\0\0");
-    bytes.extend(note.as_bytes());
-    bytes
-}
-
-/// Two symbols, of which the first is none, and a hash table of one bucket over them.
-fn write_symbol(library: &mut Vec<u8>, name: u32, address: u64) {
-    library.resize(SYMBOLS as usize + 24, 0);
-    library.extend(name.to_le_bytes());
-    library.extend([0x12, 0, 1, 0]); // a global function of section 1
-    for field in [address, 4] {
-        library.extend(field.to_le_bytes());
-    }
-    library.resize(HASH as usize, 0);
-    for field in [1_u32, 2, 1, 0, 0] {
-        library.extend(field.to_le_bytes());
-    }
+    library(id, version, "libcpu.so.1", &["libm.so.6", "libc.so.6"])
 }

@@ -21,6 +21,8 @@ mod revocation;
 mod rotation;
 mod schema;
 mod selection;
+#[path = "../../../guild-crash/src/library.rs"]
+mod small_library;
 mod store;
 mod threats;
 mod trust;

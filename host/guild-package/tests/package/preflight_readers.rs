@@ -1,12 +1,19 @@
 //! Row 74: two readers of one library. What the system loader would take otherwise than the preflight is
 //! refused; what it never looks at is not looked at.
 
-use guild_package::manifest::Role;
+use guild_package::manifest::{Artifact, Role};
 use guild_package::preflight::{Refusal, SegmentRule, check_library};
 use guild_package::{Code, Manifest};
 use serde_json::json;
 
 use crate::library::{Bytes, ENTRY, LIBRARY, Lab, NOTE, changed, refusal};
+
+fn plugin(manifest: &Manifest) -> &Artifact {
+    let mut artifacts = manifest.artifacts.iter();
+    artifacts
+        .find(|artifact| artifact.role == Role::Plugin)
+        .unwrap()
+}
 
 #[test]
 fn row_74_section_headers_are_ignored() {
@@ -35,11 +42,7 @@ fn row_74_a_library_that_is_cut_off_is_refused() {
     let lab = Lab::new();
     let good = lab.good();
     let manifest: Manifest = serde_json::from_value(lab.manifest(&good)).unwrap();
-    let plugin = manifest
-        .artifacts
-        .iter()
-        .find(|artifact| artifact.role == Role::Plugin);
-    let plugin = plugin.unwrap();
+    let plugin = plugin(&manifest);
     let loaded = Bytes(good.clone()).loaded_end();
     for end in (0..loaded).step_by(64).chain([loaded - 1]) {
         let error = check_library(&manifest, plugin, &good[..end]).unwrap_err();
@@ -54,11 +57,7 @@ fn row_74_no_byte_makes_the_reader_panic() {
     let lab = Lab::new();
     let good = lab.good();
     let manifest: Manifest = serde_json::from_value(lab.manifest(&good)).unwrap();
-    let plugin = manifest
-        .artifacts
-        .iter()
-        .find(|artifact| artifact.role == Role::Plugin);
-    let plugin = plugin.unwrap();
+    let plugin = plugin(&manifest);
     let mut library = good.clone();
     let mut accepted = 0_usize;
     for at in 0..Bytes(good.clone()).loaded_end() {

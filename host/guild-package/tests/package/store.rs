@@ -8,7 +8,8 @@ use std::path::Path;
 use guild_package::store::generation::{Active, ActiveMode};
 use guild_package::{Code, Digest, InstallOptions, Store, StoreOptions};
 
-use crate::fixture::{Bench, DOC, NOW_S, PLUGIN, entries, note_text, options, shared_library};
+use crate::fixture::{Bench, DOC, NOW_S, PLUGIN, entries, options, shared_library};
+use crate::small_library::note_text;
 
 const CPU: &str = "org.guild.kernels.cpu";
 
