@@ -1,11 +1,6 @@
-//! Reads arbitrary bytes as a bundle.
+//! Feeds `guild_corpus::bundle`.
 #![no_main]
 
-use guild_package::bundle::Bundle;
-
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    if let Ok(bundle) = Bundle::parse(data) {
-        let _ = bundle.manifest();
-        let _ = bundle.envelope();
-    }
+    let _ = guild_corpus::bundle::run(data);
 });

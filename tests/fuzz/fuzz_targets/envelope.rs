@@ -1,6 +1,6 @@
-//! Reads arbitrary bytes as a signature envelope.
+//! Feeds `guild_corpus::envelope`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let _ = guild_package::envelope::Envelope::decode(data);
+    let _ = guild_corpus::envelope::run(data);
 });

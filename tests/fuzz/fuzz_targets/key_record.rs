@@ -1,6 +1,6 @@
-//! Reads arbitrary bytes as a public key record.
+//! Feeds `guild_corpus::key_record`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let _ = guild_package::KeyRecord::decode(data);
+    let _ = guild_corpus::key_record::run(data);
 });

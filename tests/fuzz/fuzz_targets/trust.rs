@@ -1,6 +1,6 @@
-//! Reads arbitrary bytes as a trust file.
+//! Feeds `guild_corpus::trust`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let _ = guild_package::TrustStore::decode(data);
+    let _ = guild_corpus::trust::run(data);
 });
