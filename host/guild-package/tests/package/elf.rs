@@ -6,6 +6,7 @@ use guild_package::{Code, Manifest};
 
 use crate::fixture::{entries, options, shared_library};
 use crate::library::{Lab, NOTE};
+use crate::small_library::library;
 
 fn facts_of(lab: &Lab, library: &[u8]) -> guild_package::Result<ElfFacts> {
     let bundle = lab.try_sign(library)?;
@@ -33,6 +34,19 @@ fn a_quiet_library_has_nothing_to_run() {
         note_hash: None,
     };
     assert_eq!(facts, quiet);
+}
+
+/// A linker refuses to make such a library; the loader of a program runs them all the same.
+#[test]
+fn functions_that_run_before_all_others_count_too() {
+    let lab = Lab::new();
+    let mut library = library("org.guild.x", "1.0.0", "p.so", &[]);
+    assert_eq!(facts_of(&lab, &library).unwrap().init_count, 3);
+    // The array's length under the name of the other array's.
+    let [init, before_init] = [27_u64, 33].map(u64::to_le_bytes);
+    let at = library.windows(8).position(|tag| tag == init).unwrap();
+    library[at..at + 8].copy_from_slice(&before_init);
+    assert_eq!(facts_of(&lab, &library).unwrap().init_count, 3);
 }
 
 #[test]
