@@ -5,7 +5,7 @@ use object::LittleEndian;
 use object::U64;
 use object::elf::{
     DT_JMPREL, DT_PLTREL, DT_PLTRELSZ, DT_REL, DT_RELA, DT_RELACOUNT, DT_RELAENT, DT_RELASZ,
-    DT_RELCOUNT, DT_RELENT, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RELSZ, DynamicTag, Rel64, Rela64,
+    DT_RELCOUNT, DT_RELENT, DT_RELR, DT_RELRENT, DT_RELRSZ, DT_RELSZ, DynamicTag, Rela64,
 };
 use object::read::ReadRef as _;
 
@@ -16,10 +16,12 @@ use crate::elf::segments::Image;
 
 const LE: LittleEndian = LittleEndian;
 const TABLE: &str = "relocation table";
-/// Bytes of a relocation with an addend, without, and of a packed one.
+/// Bytes of a relocation, and of a packed one.
 const RELA_BYTES: u64 = 24;
-const REL_BYTES: u64 = 16;
 const RELR_BYTES: u64 = 8;
+/// Tags of relocations without addends. No machine of ours has them, and the system loader takes that for granted: it ends
+/// the process.
+const WITHOUT_ADDENDS: [DynamicTag; 4] = [DT_REL, DT_RELSZ, DT_RELENT, DT_RELCOUNT];
 /// Bytes that the widest kind writes.
 const TARGET_BYTES: u64 = 8;
 /// Words that one bitmap of packed relocations is about.
@@ -39,26 +41,24 @@ impl Relocations<'_, '_> {
     pub fn check(&self) -> Result<(), Refusal> {
         self.dynamic
             .check_entry_size(DT_RELAENT, TABLE, RELA_BYTES)?;
-        self.dynamic.check_entry_size(DT_RELENT, TABLE, REL_BYTES)?;
         self.dynamic
             .check_entry_size(DT_RELRENT, TABLE, RELR_BYTES)?;
-        self.check_with_addends(DT_RELA, DT_RELASZ)?;
+        let mut without_addends = WITHOUT_ADDENDS.iter();
+        if without_addends.any(|tag| self.dynamic.value(*tag).is_some()) {
+            return Err(malformed("has entries without addends"));
+        }
+        self.check_table(DT_RELA, DT_RELASZ)?;
         self.check_relative_count()?;
-        self.check_without(DT_REL, DT_RELSZ)?;
-        match self.dynamic.value(DT_PLTREL) {
-            None if self.dynamic.value(DT_JMPREL).is_none() => {}
-            Some(kind) if i64::try_from(kind) == Ok(DT_RELA.0) => {
-                self.check_with_addends(DT_JMPREL, DT_PLTRELSZ)?;
-            }
-            Some(kind) if i64::try_from(kind) == Ok(DT_REL.0) => {
-                self.check_without(DT_JMPREL, DT_PLTRELSZ)?;
-            }
-            _ => return Err(malformed("has entries of no known form")),
+        let form = self.dynamic.value(DT_PLTREL).map(i64::try_from);
+        match (form, self.dynamic.value(DT_JMPREL)) {
+            (None, None) => {}
+            (Some(Ok(form)), _) if form == DT_RELA.0 => self.check_table(DT_JMPREL, DT_PLTRELSZ)?,
+            _ => return Err(malformed("has entries of another form")),
         }
         self.check_packed()
     }
 
-    fn check_with_addends(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {
+    fn check_table(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {
         let table = self.table(start, size, RELA_BYTES)?;
         let table: &[Rela64<LittleEndian>] = records(table, RELA_BYTES)?;
         table.iter().try_for_each(|one| {
@@ -70,9 +70,6 @@ impl Relocations<'_, '_> {
     /// The system loader takes so many relocations from the front of the table for relative ones without looking at their
     /// kind, and doesn't ask whether the table has so many: the count must be true.
     fn check_relative_count(&self) -> Result<(), Refusal> {
-        if self.dynamic.value(DT_RELCOUNT).is_some() {
-            return Err(malformed("counts entries without addends"));
-        }
         let Some(count) = self.dynamic.value(DT_RELACOUNT) else {
             return Ok(());
         };
@@ -88,15 +85,6 @@ impl Relocations<'_, '_> {
                 "doesn't begin with the relative entries that it counts",
             )),
         }
-    }
-
-    fn check_without(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {
-        let table = self.table(start, size, REL_BYTES)?;
-        let table: &[Rel64<LittleEndian>] = records(table, REL_BYTES)?;
-        table.iter().try_for_each(|one| {
-            let (symbol, kind) = (one.r_sym(LE), one.r_type(LE));
-            self.check_one(one.r_offset.get(LE), symbol, kind.0)
-        })
     }
 
     fn check_one(&self, address: u64, symbol: u32, kind: u32) -> Result<(), Refusal> {

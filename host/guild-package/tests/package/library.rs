@@ -146,7 +146,12 @@ pub fn linked(arguments: &[&str]) -> Refusal {
 /// The refusal of a good plugin whose file was changed.
 pub fn changed(change: impl FnOnce(&mut Bytes)) -> Refusal {
     let lab = Lab::new();
-    let mut library = Bytes(lab.good());
+    changed_from(&lab, lab.good(), change)
+}
+
+/// The refusal of a library whose file was changed.
+pub fn changed_from(lab: &Lab, library: Vec<u8>, change: impl FnOnce(&mut Bytes)) -> Refusal {
+    let mut library = Bytes(library);
     change(&mut library);
     lab.refusal(&library.0)
 }

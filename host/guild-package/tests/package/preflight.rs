@@ -7,7 +7,9 @@ use guild_package::{Code, Error};
 use serde_json::json;
 
 use crate::fixture::options;
-use crate::library::{Bytes, ENTRY, LIBRARY, Lab, NOTE, changed, linked, misdescribed, refusal};
+use crate::library::{
+    Bytes, ENTRY, LIBRARY, Lab, NOTE, changed, changed_from, linked, misdescribed, refusal,
+};
 
 #[test]
 fn good_libraries_are_accepted() {
@@ -167,7 +169,7 @@ fn row_70_constructors_are_those_that_were_signed() {
 #[test]
 fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
     const RELATIVE_COUNT: u64 = 0x6fff_fff9;
-    const OTHER_COUNT: u64 = 0x6fff_fffa;
+    const WITHOUT_ADDENDS: [u64; 4] = [17, 18, 19, 0x6fff_fffa];
     const VERSIONS_OF_SYMBOLS: u64 = 0x6fff_fff0;
     const OWN_VERSIONS: u64 = 0x6fff_fffc;
     let table = |refusal: Refusal, word: &str| {
@@ -189,10 +191,12 @@ fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
         library.relocations()[..24].copy_from_slice(&symbolic);
     });
     table(first_is_none, "relative entries that it counts");
-    let other = changed(|library| {
-        library.entry(RELATIVE_COUNT)[..8].copy_from_slice(&OTHER_COUNT.to_le_bytes());
-    });
-    table(other, "entries without addends");
+    for tag in WITHOUT_ADDENDS {
+        let other = changed(|library| {
+            library.entry(RELATIVE_COUNT)[..8].copy_from_slice(&tag.to_le_bytes());
+        });
+        table(other, "entries without addends");
+    }
     // The table's length in memory says what a relocation may not change.
     let shorter = changed(|library| library.header(2)[40..48].fill(0));
     table(shorter, "another length in memory");
@@ -209,6 +213,30 @@ fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
         matches!(&name, Refusal::SystemName { name } if name == "libstdc++.so.6"),
         "{name:?}"
     );
+}
+
+/// The system loader ends the process where the entries for calls have no addends.
+#[test]
+fn row_70_entries_for_calls_have_the_form_of_all_others() {
+    const FORM_OF_CALLS: u64 = 20;
+    const FOR_DEBUGGERS: u64 = 21;
+    let lab = Lab::new();
+    let source = format!(
+        "{NOTE}extern int getpid(void);\nint guild_plugin_entry_v1(void) {{ return getpid(); }}\n"
+    );
+    let library = lab.compile(&source, &["-Wl,-z,now"]);
+    lab.verify(&library).unwrap();
+    let other_form = |field: std::ops::Range<usize>, value: u64| {
+        let refusal = changed_from(&lab, library.clone(), |library| {
+            library.entry(FORM_OF_CALLS)[field].copy_from_slice(&value.to_le_bytes());
+        });
+        let text = refusal.to_string();
+        assert!(text.contains("entries of another form"), "{value}: {text}");
+    };
+    other_form(8..16, 17);
+    other_form(8..16, 99);
+    other_form(8..16, u64::MAX);
+    other_form(0..8, FOR_DEBUGGERS);
 }
 
 #[test]

@@ -162,7 +162,8 @@ fn row_74_a_dynamic_table_that_two_readers_see_differently() {
         "symbol hash table"
     );
     assert_eq!(table(changed(|l| l.entry(9)[8] = 16)), "relocation table"); // DT_RELAENT
-    assert_eq!(table(changed(|l| l.entry(8)[8] += 1)), "relocation table"); // DT_RELASZ
+    let part = changed(|l| l.entry(8)[8] += 1).to_string(); // DT_RELASZ
+    assert!(part.contains("no whole number of entries"), "{part}");
     assert_eq!(table(changed(|l| l.entry(7)[12] = 1)), "relocation table"); // DT_RELA
     assert_eq!(
         table(changed(|l| l.entry(0x6fff_ffff)[8] += 1)),
