@@ -44,12 +44,14 @@ pub use plan::PlanArgs;
 pub use run::RunArgs;
 pub use sampling::SamplingArgs;
 pub use signing::{
-    CosignArgs, CountersignArgs, CountersignRole, KeygenArgs, RotateKeyArgs, SeedArgs, SignArgs,
+    AdvisoryArgs, CosignArgs, CountersignArgs, CountersignRole, KeygenArgs, RotateKeyArgs,
+    SeedArgs, SignArgs,
 };
 pub use template::{TemplateArgs, TemplateOptions};
 pub use tokenize::TokenizeArgs;
 pub use trust::{
-    TrustAddArgs, TrustCommand, TrustPolicyArgs, TrustRevokeArgs, TrustRotateArgs, TrustShowArgs,
+    TrustAddArgs, TrustAdvisoryArgs, TrustCommand, TrustPolicyArgs, TrustRevokeArgs,
+    TrustRotateArgs, TrustShowArgs,
 };
 
 use clap::{CommandFactory, Parser, Subcommand};

@@ -93,6 +93,7 @@ fn kernel(
         KernelCommand::Sign(args) => commands::kernel_sign::run(args, output),
         KernelCommand::Countersign(args) => commands::kernel_countersign::run(args, places, output),
         KernelCommand::RotateKey(args) => commands::kernel_rotate_key::run(args, output),
+        KernelCommand::Advisory(args) => commands::kernel_advisory::run(args, output),
         KernelCommand::Cosign(args) => commands::kernel_cosign::run(args, output),
         KernelCommand::Verify(args) => commands::kernel_verify::run(args, places, output),
         KernelCommand::Install(args) => commands::kernel_install::run(args, places, output),
@@ -121,5 +122,6 @@ fn trust(command: &TrustCommand, places: &Places, output: Output) -> Outcome<()>
         TrustCommand::Rotate(args) => commands::kernel_trust_rotate::run(args, places, output),
         TrustCommand::Policy(args) => commands::kernel_trust_policy::run(args, places, output),
         TrustCommand::Revoke(args) => commands::kernel_trust_revoke::run(args, places, output),
+        TrustCommand::Advisory(args) => commands::kernel_trust_advisory::run(args, places, output),
     }
 }

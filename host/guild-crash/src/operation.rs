@@ -4,15 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use guild_package::store::fs::StoreFs;
-use guild_package::store::{RevokeOptions, RollbackOptions};
-use guild_package::trust::Withdrawal;
+use guild_package::store::{AdvisoryOptions, RevokeOptions, RollbackOptions};
+use guild_package::trust::{Policy, Withdrawal};
 use guild_package::{Error, PackageId, PackageVersion, Store, StoreOptions};
 
 use crate::disk::{Content, Disk};
 use crate::error::{CrashError, Result};
 use crate::memory_fs::MemoryFs;
 use crate::unprobed::Unprobed;
-use crate::workshop::{PACKAGE, Workshop, grant, install_options};
+use crate::workshop::{PACKAGE, Workshop, grant, install_options, publisher_grant};
 
 /// A command. Run again on its own result it changes nothing, or is refused.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum Base {
 }
 
 /// Every command that writes.
-pub const OPERATIONS: [Operation; 12] = [
+pub const OPERATIONS: [Operation; 15] = [
     Operation {
         name: "create",
         base: Base::Empty,
@@ -92,6 +92,27 @@ pub const OPERATIONS: [Operation; 12] = [
         name: "trust revoke",
         base: Base::Stocked,
         run: revoke,
+    },
+    Operation {
+        name: "trust rotate",
+        base: Base::Stocked,
+        run: |workshop, store| {
+            store.trust_rotate(&workshop.rotation_file())?;
+            Ok(())
+        },
+    },
+    Operation {
+        name: "trust policy",
+        base: Base::Stocked,
+        run: |_, store| {
+            store.trust_policy(policy()?)?;
+            Ok(())
+        },
+    },
+    Operation {
+        name: "trust advisory",
+        base: Base::Stocked,
+        run: advisory,
     },
     Operation {
         name: "floor",
@@ -152,7 +173,7 @@ impl Operation {
         }
         let fs = Arc::new(MemoryFs::new(Disk::new(), None));
         let store = open(fs.clone(), true)?;
-        store.trust_add(workshop.publisher(), &grant("org.guild")?)?;
+        store.trust_add(workshop.publisher(), &publisher_grant()?)?;
         for version in ["1.0.0", "1.0.1", "1.0.2"] {
             install(workshop, &store, version)?;
         }
@@ -220,6 +241,28 @@ fn revoke(workshop: &Workshop, store: &Store) -> Result<()> {
         dry_run: false,
     };
     store.trust_revoke(&workshop.publisher().id, &options)?;
+    Ok(())
+}
+
+/// What `guild kernel trust policy org.guild --distinct-operators` asks for.
+fn policy() -> Result<Policy> {
+    Ok(Policy {
+        prefix: "org.guild".parse()?,
+        publish: 1,
+        reviewer: 0,
+        distinct_operators: true,
+        strict_ambient: false,
+        allow_ptx_jit: false,
+    })
+}
+
+/// It withdraws a key and raises a floor.
+fn advisory(workshop: &Workshop, store: &Store) -> Result<()> {
+    let options = AdvisoryOptions {
+        since_gen: 2,
+        dry_run: false,
+    };
+    store.trust_advisory(&workshop.advisory_file(), &options)?;
     Ok(())
 }
 

@@ -4,9 +4,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use guild_package::advisory::{
+    AdvisoryBody, FloorLine, WithdrawalLine, WithdrawnAs, write_advisory,
+};
 use guild_package::key::Algorithm;
+use guild_package::rotation::{RotationBody, write_rotation};
 use guild_package::seed::SecretSeed;
-use guild_package::trust::{Grant, Scope};
+use guild_package::trust::{Grant, Right, RightLeft, Scope};
 use guild_package::{InstallOptions, KeyRecord, SignOptions, VerifyOptions, sign_package};
 
 use crate::error::{CrashError, Result};
@@ -21,7 +25,10 @@ const NOW_S: u64 = 1_800_000_000;
 /// The seed of the key that signs.
 const SEED: [u8; 32] = [7; 32];
 
-/// A folder with two keys and bundles of four versions, 1.0.0 to 1.0.3.
+/// The seed of the other key.
+const OTHER_SEED: [u8; 32] = [8; 32];
+
+/// A folder with two keys, bundles of four versions, 1.0.0 to 1.0.3, and what the first key says of both.
 #[derive(Debug)]
 pub struct Workshop {
     folder: PathBuf,
@@ -47,6 +54,7 @@ impl Workshop {
         for version in ["1.0.0", "1.0.1", "1.0.2", "1.0.3"] {
             workshop.package(version)?;
         }
+        workshop.statements()?;
         Ok(workshop)
     }
 
@@ -58,7 +66,7 @@ impl Workshop {
         Ok(Self {
             folder: folder.to_owned(),
             publisher: record("publisher", SEED)?,
-            other: record("other", [8; 32])?,
+            other: record("other", OTHER_SEED)?,
         })
     }
 
@@ -84,6 +92,50 @@ impl Workshop {
     #[must_use]
     pub fn record_file(&self, name: &str) -> PathBuf {
         self.folder.join(format!("{name}.json"))
+    }
+
+    /// The file that says that the other key follows the one that signs.
+    #[must_use]
+    pub fn rotation_file(&self) -> PathBuf {
+        self.folder.join("rotation.json")
+    }
+
+    /// The file in which the key that signs withdraws itself and raises the floor of the package.
+    #[must_use]
+    pub fn advisory_file(&self) -> PathBuf {
+        self.folder.join("advisory.json")
+    }
+
+    fn statements(&self) -> Result<()> {
+        let (seed, other_seed) = (
+            SecretSeed::from_bytes(SEED),
+            SecretSeed::from_bytes(OTHER_SEED),
+        );
+        let rotation = RotationBody {
+            schema: 1,
+            from: self.publisher.id,
+            to: self.other.clone(),
+            scopes: vec!["org.guild".parse()?],
+            rights_left: vec![RightLeft::VerifyInstalled],
+            issued_at: NOW_S,
+        };
+        write_rotation(&self.rotation_file(), &rotation, &seed, &other_seed)?;
+        let advisory = AdvisoryBody {
+            schema: 1,
+            withdrawals: vec![WithdrawalLine {
+                key: self.publisher.id,
+                status: WithdrawnAs::Compromised,
+                reason: "stolen".parse()?,
+            }],
+            floors: vec![FloorLine {
+                id: PACKAGE.parse()?,
+                security_epoch: 1,
+                reason: "a hole".parse()?,
+            }],
+            issued_at: NOW_S,
+        };
+        write_advisory(&self.advisory_file(), &advisory, &[&seed])?;
+        Ok(())
     }
 
     fn package(&self, version: &str) -> Result<()> {
@@ -122,7 +174,7 @@ fn record(name: &str, seed: [u8; 32]) -> Result<KeyRecord> {
         alg: Algorithm::Ed25519,
         public,
         label: name.parse()?,
-        operator: name.parse()?,
+        operator: "the crash check".parse()?,
         test_identity: true,
     })
 }
@@ -146,6 +198,15 @@ pub(crate) fn grant(prefix: &str) -> Result<Grant> {
         not_before: None,
         not_after: None,
     })
+}
+
+/// All that the key which signs may do: publish below `org.guild`, and say what its statements say.
+pub(crate) fn publisher_grant() -> Result<Grant> {
+    let mut grant = grant("org.guild")?;
+    for scope in &mut grant.scopes {
+        scope.rights = vec![Right::Publish, Right::Epoch, Right::Rotate, Right::Revoke];
+    }
+    Ok(grant)
 }
 
 fn package_toml(version: &str) -> String {

@@ -12,7 +12,7 @@ use guild_crash::{Operation, Side, Trial, Workshop};
 const FAULTS: [&str; 6] = ["abort", "kill", "panic", "eio", "enospc", "short"];
 
 /// Each command and the boundaries that it comes to, beside B0, B7 and B8.
-const OPERATIONS: [(&str, &[usize]); 11] = [
+const OPERATIONS: [(&str, &[usize]); 14] = [
     ("install", &[1, 2, 3, 4, 5, 6]),
     ("install over damage", &[1, 2, 3]),
     ("enable", &[4, 5, 6]),
@@ -21,6 +21,9 @@ const OPERATIONS: [(&str, &[usize]); 11] = [
     ("remove", &[4, 5, 6]),
     ("trust add", &[4, 5, 6]),
     ("trust revoke", &[4, 5, 6]),
+    ("trust rotate", &[4, 5, 6]),
+    ("trust policy", &[4, 5, 6]),
+    ("trust advisory", &[4, 5, 6]),
     ("floor", &[4, 5, 6]),
     ("gc", &[9]),
     ("remove, then gc", &[4, 5, 6, 9]),

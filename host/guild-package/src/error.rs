@@ -1,15 +1,18 @@
 //! What can go wrong with a package, as data. Each message says what happened, why, and which command
 //! comes next; each error has one stable code, which is also the exit code of the command line.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::digest::Digest;
 use crate::elf::Refusal;
 use crate::key::KeyId;
+use crate::limits::EPOCH_RISE_MAX;
 use crate::name::{AbiVersion, ArtifactPath, PackageId, PackageVersion, ScopePrefix};
 use crate::store::LeaseNote;
 use crate::text::Invalid;
+use crate::trust::Right;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -215,6 +218,30 @@ pub enum Error {
         key: KeyId,
         /// What stands against it.
         detail: String,
+    },
+    /// A line of an advisory that none of its signers has a say in.
+    #[error(
+        "the advisory's {line} isn't covered by the right {right} of a signer: {}. Nothing was changed. Ask for an advisory by a key that has the right, or decide yourself with `guild kernel trust revoke` and `guild kernel floor`", list(.denials)
+    )]
+    AdvisoryDenied {
+        /// Which line.
+        line: String,
+        /// The right that it needs.
+        right: Right,
+        /// Why each signer lacks it.
+        denials: Vec<Denial>,
+    },
+    /// A line of an advisory that would leave few numbers above the floor.
+    #[error(
+        "the advisory raises the floor of {id} from {floor} to {epoch}, and no advisory may raise one by more than {EPOCH_RISE_MAX}. Nothing was changed. Take the publisher's earlier advisories first, or decide yourself with `guild kernel floor`"
+    )]
+    FloorRise {
+        /// The package.
+        id: PackageId,
+        /// The floor in force.
+        floor: u64,
+        /// The floor that is asked for.
+        epoch: u64,
     },
     /// Bytes that are not of the format.
     #[error(
@@ -436,6 +463,21 @@ pub enum Error {
     },
 }
 
+/// Why a signer has no say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denial {
+    /// The signer.
+    pub signer: KeyId,
+    /// Which part of its scopes denies.
+    pub detail: String,
+}
+
+impl fmt::Display for Denial {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.signer, self.detail)
+    }
+}
+
 impl Error {
     /// The stable code.
     #[must_use]
@@ -449,7 +491,10 @@ impl Error {
             | Self::ThresholdNotMet { .. }
             | Self::PublisherChanged { .. } => Code::KeyUntrusted,
             Self::KeyRevoked { .. } => Code::KeyRevoked,
-            Self::ScopeDenied { .. } | Self::RotationDenied { .. } => Code::ScopeDenied,
+            Self::ScopeDenied { .. }
+            | Self::RotationDenied { .. }
+            | Self::AdvisoryDenied { .. }
+            | Self::FloorRise { .. } => Code::ScopeDenied,
             Self::Malformed { .. } => Code::BundleMalformed,
             Self::DigestMismatch { .. } => Code::DigestMismatch,
             Self::VersionImmutable { .. } => Code::VersionImmutable,

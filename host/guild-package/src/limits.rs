@@ -21,8 +21,10 @@ pub const SIGNATURES_MAX: usize = 32;
 pub const STATE_FILE_MAX_BYTES: u64 = 16 << 20;
 /// Largest key record, seed file or `HEAD`, in bytes.
 pub const SMALL_FILE_MAX_BYTES: u64 = 4 << 10;
-/// Largest key rotation or checkpoint, in bytes.
+/// Largest key rotation, advisory or checkpoint, in bytes.
 pub const STATEMENT_MAX_BYTES: u64 = 64 << 10;
+/// Most keys that an advisory withdraws, and most floors that it raises.
+pub const ADVISORY_LIST_MAX: usize = 128;
 /// Largest `package.toml`, in bytes.
 pub const PACKAGE_TOML_MAX_BYTES: u64 = 256 << 10;
 /// Deepest nesting of a JSON text.

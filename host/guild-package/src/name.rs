@@ -103,10 +103,20 @@ impl ScopePrefix {
     /// `org.guild.kernels` and not `org.guilds`.
     #[must_use]
     pub fn covers(&self, id: &PackageId) -> bool {
+        self.covers_labels(&id.0)
+    }
+
+    /// Whether every id of `area` is covered: `org` covers `org.guild`, and only `*` covers `*`.
+    #[must_use]
+    pub fn covers_area(&self, area: &Self) -> bool {
+        self.covers_labels(&area.0)
+    }
+
+    fn covers_labels(&self, labels: &str) -> bool {
         if self.is_everything() {
             return true;
         }
-        match id.0.strip_prefix(&self.0) {
+        match labels.strip_prefix(&self.0) {
             Some(rest) => rest.is_empty() || rest.starts_with('.'),
             None => false,
         }

@@ -1,5 +1,5 @@
 //! A signed statement: the exact bytes that were signed, what for, and who signed. Countersignatures, key
-//! rotations and checkpoints are statements (`docs/package-format.md`, section 6).
+//! rotations, advisories and checkpoints are statements (`docs/package-format.md`, section 6).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;

@@ -2,10 +2,13 @@
 //! hash of the one before (`docs/package-format.md`, section 7); the store's generation says which file
 //! is in force, so a change of trust commits like any other change.
 
+mod advisory;
+mod authority;
 mod rotation;
 mod succession;
 mod withdrawal;
 
+pub(crate) use advisory::Advised;
 pub use withdrawal::Withdrawal;
 
 use std::collections::BTreeSet;
@@ -18,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::key::{Algorithm, KeyId, KeyRecord, PublicKey};
 use crate::limits::{LIST_MAX, STATE_FILE_MAX_BYTES};
-use crate::manifest::{Kind, Manifest};
+use crate::manifest::Kind;
 use crate::name::{PackageId, ScopePrefix, TargetPattern};
 use crate::sign::{self, Purpose};
 use crate::text::{Invalid, PlainText};
@@ -396,49 +399,14 @@ impl TrustedKey {
         }
     }
 
-    /// Whether the key holds `right` for `manifest`. Of its scopes the longest matching prefix decides
-    /// alone: if that one denies, no shorter one is asked.
+    /// The key may sign at `now_s`: it isn't withdrawn, and inside its time.
     ///
     /// # Errors
-    /// [`Error::ScopeDenied`] naming the part that denies.
-    pub fn authorize(&self, right: Right, manifest: &Manifest) -> Result<()> {
-        let denied = |detail: String| self.denied(manifest, detail);
-        let matching = self
-            .scopes
-            .iter()
-            .filter(|scope| scope.prefix.covers(&manifest.id));
-        let Some(scope) = matching.max_by_key(|scope| scope.prefix.specificity()) else {
-            return Err(denied("no scope covers the id".to_owned()));
-        };
-        if !scope.rights.contains(&right) {
-            return Err(denied(format!(
-                "scope {} lacks the right {right}",
-                scope.prefix
-            )));
-        }
-        if !scope.kinds.contains(&manifest.kind) {
-            return Err(denied(format!(
-                "scope {} is not for {} bundles",
-                scope.prefix, manifest.kind
-            )));
-        }
-        for target in &manifest.targets {
-            let name = target.to_string();
-            if !scope.targets.iter().any(|pattern| pattern.covers(&name)) {
-                return Err(denied(format!("scope {} is not for {name}", scope.prefix)));
-            }
-        }
-        Ok(())
-    }
-
-    /// The error that says what of its scopes denies.
-    pub(crate) fn denied(&self, manifest: &Manifest, detail: String) -> Error {
-        let scopes = self.scopes.iter().map(|scope| scope.prefix.clone());
-        Error::ScopeDenied {
-            key: self.id,
-            id: manifest.id.clone(),
-            detail,
-            scopes: scopes.collect(),
+    /// [`Error::KeyRevoked`] or [`Error::Expired`].
+    pub(crate) fn check_in_force(&self, now_s: u64) -> Result<()> {
+        match self.status {
+            KeyStatus::Active => self.check_time(now_s),
+            KeyStatus::Retired | KeyStatus::Compromised => Err(self.revoked()),
         }
     }
 

@@ -59,6 +59,10 @@ const REACHED: &[(Exit, &str)] = &[
         "tests/end-to-end/tests/refusals.rs::other_bytes_under_a_taken_version_are_refused",
     ),
     (
+        Exit::KeyRevoked,
+        "host/guild-cli/tests/advisory.rs::a_withdrawn_key_signs_no_advisory",
+    ),
+    (
         Exit::DowngradeRefused,
         "tests/end-to-end/tests/exit_codes.rs::an_older_version_is_a_downgrade",
     ),
@@ -113,10 +117,6 @@ const OUT_OF_REACH: &[(Exit, &str)] = &[
     (
         Exit::Internal,
         "a fault in guild or in a package at run time; no input is known to cause one",
-    ),
-    (
-        Exit::KeyRevoked,
-        "no command revokes a key yet; guild-package's tests reach it",
     ),
     (
         Exit::Expired,

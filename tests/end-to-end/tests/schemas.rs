@@ -75,6 +75,11 @@ const CASES: &[&str] = &[
     "kernel floor",
     "kernel floor org.guild.runners.qwen 2",
     "kernel trust show {key}",
+    "kernel trust add {folder}/other.json --scope org --right revoke --right epoch",
+    "kernel advisory --key-id {other} --seed-file {folder}/other.seed --compromised {key} --floor org.guild.runners.qwen=3 --reason stolen -o {folder}/advisory",
+    "kernel trust advisory {folder}/advisory --dry-run",
+    "kernel advisory --key-id {other} --seed-file {folder}/other.seed --superseded gk1-0000000000000000000000000000000000000000000000000000000000000000 --reason stolen -o {folder}/unknown",
+    "kernel trust advisory {folder}/unknown",
     "kernel trust revoke {key} --superseded --dry-run",
     "kernel trust revoke {key} --compromised --since-gen 1 --reason lost",
     "kernel remove org.guild.runners.qwen@1.0.0",
@@ -107,12 +112,14 @@ fn key_id(record: &Path) -> String {
 fn fill(site: &Site, staged: &str, line: &str) -> Vec<String> {
     let folder = site.path("");
     let author = key_id(&site.path("public.json"));
+    let other = key_id(&site.path("other.json"));
     let words = line.split_whitespace().map(|word| {
         word.replace("{folder}", folder.to_string_lossy().trim_end_matches('/'))
             .replace("{model}", &file(SMALL_BF16))
             .replace("{text}", &file(TEXT))
             .replace("{staged}", staged)
             .replace("{author}", &author)
+            .replace("{other}", &other)
             .replace("{key}", &site.key.id)
             .replace("{seed}", &site.key.seed.to_string_lossy())
     });

@@ -87,6 +87,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "kernel advisory",
+        &[
+            "guild kernel advisory --key-id gk1-0123456789ab --seed-file author.seed --compromised gk1-0123456789ab --reason \"stolen in May\" -o advisory.json",
+            "guild kernel advisory --key-id gk1-0123456789ab --seed-file author.seed --floor org.example.kernels=3 --reason \"a hole in 1.0\" -o advisory.json",
+        ],
+    ),
+    (
         "kernel cosign",
         &[
             "guild kernel cosign today.json --after yesterday.json --public machine.json --key-id gk1-0123456789ab --seed-file witness.seed --out cosigned.json",
@@ -168,6 +175,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "guild kernel trust revoke gk1-0123456789ab --superseded --reason \"new key in July\"",
             "guild kernel trust revoke gk1-0123456789ab --compromised --since-gen 40 --dry-run",
+        ],
+    ),
+    (
+        "kernel trust advisory",
+        &[
+            "guild kernel trust advisory advisory.json --dry-run",
+            "guild kernel trust advisory advisory.json --since-gen 40",
         ],
     ),
     (

@@ -1,6 +1,8 @@
 //! Arguments of the `guild kernel` commands.
 
-use super::{CosignArgs, CountersignArgs, KeygenArgs, RotateKeyArgs, SignArgs, TrustCommand};
+use super::{
+    AdvisoryArgs, CosignArgs, CountersignArgs, KeygenArgs, RotateKeyArgs, SignArgs, TrustCommand,
+};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -15,6 +17,8 @@ pub enum KernelCommand {
     Countersign(CountersignArgs),
     /// Sign that one key follows another.
     RotateKey(RotateKeyArgs),
+    /// Sign that keys are withdrawn and floors rise, for others to take.
+    Advisory(AdvisoryArgs),
     /// Add a signature to a checkpoint of another machine.
     Cosign(CosignArgs),
     /// Check a bundle against the trusted keys.

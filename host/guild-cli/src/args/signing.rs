@@ -134,6 +134,30 @@ pub struct RotateKeyArgs {
     pub out: PathBuf,
 }
 
+/// `guild kernel advisory`.
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("line").required(true).multiple(true))]
+pub struct AdvisoryArgs {
+    /// The seed.
+    #[command(flatten)]
+    pub seed: SeedArgs,
+    /// Key whose place another one took: the whole id, or the beginning of the signing key's. May be repeated.
+    #[arg(long, value_name = "KEY", group = "line")]
+    pub superseded: Vec<String>,
+    /// Key that somebody else may hold. May be repeated.
+    #[arg(long, value_name = "KEY", group = "line")]
+    pub compromised: Vec<String>,
+    /// Lowest security epoch of a package from now on. May be repeated.
+    #[arg(long, value_name = "ID=EPOCH", group = "line")]
+    pub floor: Vec<String>,
+    /// Why, for people.
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// Advisory to write.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
 /// `guild kernel cosign`.
 #[derive(Args, Debug)]
 pub struct CosignArgs {

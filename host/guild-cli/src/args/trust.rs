@@ -18,6 +18,8 @@ pub enum TrustCommand {
     Policy(TrustPolicyArgs),
     /// Withdraw a trusted key, for ever.
     Revoke(TrustRevokeArgs),
+    /// Withdraw keys and raise floors, as a trusted key has signed.
+    Advisory(TrustAdvisoryArgs),
 }
 
 /// `guild kernel trust add`.
@@ -94,6 +96,19 @@ pub struct TrustRevokeArgs {
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// Say what would no longer load, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `guild kernel trust advisory`.
+#[derive(Args, Debug)]
+pub struct TrustAdvisoryArgs {
+    /// Advisory that `guild kernel advisory` wrote.
+    pub advisory: PathBuf,
+    /// Believe what its compromised keys signed where it was installed up to this generation all the same.
+    #[arg(long, value_name = "GEN")]
+    pub since_gen: Option<u64>,
+    /// Say what would change and what would no longer load, and change nothing.
     #[arg(long)]
     pub dry_run: bool,
 }

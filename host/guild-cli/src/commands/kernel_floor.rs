@@ -5,6 +5,7 @@ use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, existing_store, open_store};
+use guild_package::store::FloorRaised;
 use serde_json::{Value, json};
 
 /// Lists the floors, or raises one.
@@ -44,15 +45,7 @@ fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<
         "The floor of {} is {epoch} now; it never falls",
         raised.id
     ));
-    for pin in &raised.below {
-        output.say(format!("{pin} is below it and can't be enabled any more"));
-    }
-    if let Some(pin) = &raised.enabled_below {
-        output.say(format!(
-            "{pin} is enabled all the same: install a newer version, or `guild kernel disable {}`",
-            raised.id
-        ));
-    }
+    say_below(&raised, output);
     output.data(format!("{}\t{epoch}", raised.id))?;
     output.object(json!({
         "floors": [{ "id": raised.id, "floor": raised.floor }],
@@ -63,4 +56,17 @@ fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<
             "generation": raised.generation,
         },
     }))
+}
+
+/// Names the installed versions below a floor, and the one that is enabled all the same.
+pub fn say_below(raised: &FloorRaised, output: Output) {
+    for pin in &raised.below {
+        output.say(format!("{pin} is below it and can't be enabled any more"));
+    }
+    if let Some(pin) = &raised.enabled_below {
+        output.say(format!(
+            "{pin} is enabled all the same: install a newer version, or `guild kernel disable {}`",
+            raised.id
+        ));
+    }
 }

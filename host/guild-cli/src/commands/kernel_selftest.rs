@@ -120,12 +120,25 @@ fn words(operation: &Operation, workshop: &Workshop) -> Option<Vec<OsString>> {
             "--scope".into(),
             "org.guild".into(),
         ],
+        "trust rotate" => vec![
+            "trust".into(),
+            "rotate".into(),
+            workshop.rotation_file().into(),
+        ],
+        "trust advisory" => vec![
+            "trust".into(),
+            "advisory".into(),
+            workshop.advisory_file().into(),
+            "--since-gen".into(),
+            "2".into(),
+        ],
         name => {
             let key = workshop.publisher().id;
             let text = match name {
                 "disable" => format!("disable {PACKAGE}"),
                 "remove" => format!("remove {PACKAGE}"),
                 "trust revoke" => format!("trust revoke {key} --compromised --since-gen 2"),
+                "trust policy" => "trust policy org.guild --distinct-operators".to_owned(),
                 "floor" => format!("floor {PACKAGE} 1"),
                 "gc" => "gc".to_owned(),
                 _ => return None,

@@ -1,7 +1,7 @@
 //! `guild kernel trust policy`: shows or says what packages below a prefix need beyond one good signature.
 
 use crate::args::TrustPolicyArgs;
-use crate::commands::parsed;
+use crate::commands::{kernel_stopped, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, open_store, own_store};
@@ -44,9 +44,7 @@ pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<(
     }
     output.data(policy.to_string())?;
     let stopped = set.as_ref().map_or(&[][..], |set: &PolicySet| &set.stopped);
-    for pin in stopped {
-        output.say(format!("{pin} no longer loads"));
-    }
+    kernel_stopped::say(stopped, false, output);
     output.object(json!({
         "policy": policy,
         "before": before,

@@ -1,7 +1,7 @@
 //! `guild kernel trust revoke`: withdraws a trusted key.
 
 use crate::args::TrustRevokeArgs;
-use crate::commands::parsed;
+use crate::commands::{kernel_stopped, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, required_store};
@@ -29,14 +29,7 @@ pub fn run(args: &TrustRevokeArgs, places: &Places, output: Output) -> Outcome<(
     let revoked = store.trust_revoke(&key, &options)?;
     let done = if args.dry_run { "would be" } else { "is" };
     output.say(format!("{key} {done} withdrawn"));
-    for pin in &revoked.stopped {
-        let loads = if args.dry_run {
-            "would no longer load"
-        } else {
-            "no longer loads"
-        };
-        output.say(format!("{pin} {loads}"));
-    }
+    kernel_stopped::say(&revoked.stopped, args.dry_run, output);
     output.data(key.to_string())?;
     output.object(json!({
         "key_id": revoked.key,

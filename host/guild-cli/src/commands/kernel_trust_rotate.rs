@@ -1,6 +1,7 @@
 //! `guild kernel trust rotate`: puts a new key in an old one's place.
 
 use crate::args::TrustRotateArgs;
+use crate::commands::kernel_stopped;
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, required_store};
@@ -18,9 +19,7 @@ pub fn run(args: &TrustRotateArgs, places: &Places, output: Output) -> Outcome<(
     ));
     output.say(format!("Held by:     {}", to.operator));
     output.say(format!("In words:    {}", to.id.words()));
-    for pin in &rotated.stopped {
-        output.say(format!("{pin} no longer loads"));
-    }
+    kernel_stopped::say(&rotated.stopped, false, output);
     output.data(to.id.to_string())?;
     output.object(json!({
         "from": from,

@@ -18,11 +18,12 @@ const STORE_COMMAND: &str = "kernel";
 
 /// What a person agrees to each time, on the command line: set once in a variable or a file, these would switch a check
 /// off where nobody looks (threat 38).
-const AGREED_EACH_TIME: [&str; 5] = [
+const AGREED_EACH_TIME: [&str; 6] = [
     "accept-new-publisher",
     "allow-downgrade",
     "i-understand",
     "no-passphrase",
+    "since-gen",
     "test-identity",
 ];
 

@@ -4,6 +4,7 @@
 //! Writers hold an exclusive lock from reading the state to committing its successor. Readers take no lock:
 //! what `HEAD` names is complete and never changes.
 
+mod advisory;
 mod contents;
 mod create;
 mod examination;
@@ -41,6 +42,7 @@ use crate::store::transaction::Transaction;
 use crate::trust::TrustStore;
 use crate::verify::system_time_s;
 
+pub use advisory::{AdvisoryOptions, AdvisoryTaken};
 pub use examination::{Examined, Fault};
 pub use install::{InstallOptions, Installed};
 pub(crate) use installed::incompatible;

@@ -136,13 +136,19 @@ impl Store {
         })
     }
 
-    /// Says what packages below a prefix need.
+    /// Says what packages below a prefix need. A policy that is in force already changes nothing.
     ///
     /// # Errors
     /// As [`TrustStore::with_policy`], and the errors of a commit.
     pub fn trust_policy(&self, policy: Policy) -> Result<PolicySet> {
         let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
+        if state.trust.body().policy.contains(&policy) {
+            return Ok(PolicySet {
+                stopped: Vec::new(),
+                generation: state.head.n,
+            });
+        }
         let trust = state.trust.with_policy(policy.clone())?;
         let stopped = self.stopped_by(state, &trust)?;
         let mut next = state.successor("trust-policy", &policy, system_time_s())?;
@@ -196,21 +202,33 @@ impl Store {
         let arguments = FloorArguments { id, epoch };
         let mut next = state.successor("floor", &arguments, system_time_s())?;
         next.floors.insert(id.clone(), epoch);
+        let mut raised = self.floor_raised(state, id, epoch)?;
+        raised.generation = transaction.commit(&next)?.n;
+        Ok(raised)
+    }
+
+    /// What it means that the floor of `id` rises to `epoch`, before it does.
+    pub(super) fn floor_raised(
+        &self,
+        state: &State,
+        id: &PackageId,
+        epoch: u64,
+    ) -> Result<FloorRaised> {
         let below = self.below_epoch(state, id, epoch)?;
         let enabled = state.generation.enabled_version(id);
         let enabled_below = below.iter().find(|pin| Some(&pin.version) == enabled);
         Ok(FloorRaised {
             id: id.clone(),
-            previous,
+            previous: state.generation.floor(id),
             floor: epoch,
             enabled_below: enabled_below.cloned(),
             below,
-            generation: transaction.commit(&next)?.n,
+            generation: state.head.n,
         })
     }
 
     /// The installed versions that load under the trust in force and wouldn't under `trust`.
-    fn stopped_by(&self, state: &State, trust: &TrustStore) -> Result<Vec<Pin>> {
+    pub(super) fn stopped_by(&self, state: &State, trust: &TrustStore) -> Result<Vec<Pin>> {
         let after = State {
             trust: trust.clone(),
             ..state.clone()

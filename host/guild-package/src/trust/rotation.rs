@@ -33,10 +33,7 @@ impl TrustStore {
             .ok_or_else(|| Error::KeyUntrusted {
                 keys: vec![named.from],
             })?;
-        if old.status != KeyStatus::Active {
-            return Err(old.revoked());
-        }
-        old.check_time(now_s)?;
+        old.check_in_force(now_s)?;
         if named.to.operator != old.operator {
             let (from, to) = (&old.operator, &named.to.operator);
             let detail = format!("it is held by {from}, the new key by {to}");

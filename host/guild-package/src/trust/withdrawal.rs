@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::key::KeyId;
 use crate::text::{PlainText, escape};
-use crate::trust::{KeyStatus, TrustStore};
+use crate::trust::{KeyStatus, TrustStore, TrustedKey};
 
 /// Why a key is withdrawn, which decides what becomes of what it signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,33 +45,58 @@ impl TrustStore {
         reason: Option<PlainText>,
         head: u64,
     ) -> Result<Self> {
+        withdrawal.check_reached(head)?;
         let mut body = self.next_body();
         let Some(key) = body.keys.iter_mut().find(|other| other.id == *key) else {
             return Err(unknown(&key.to_string(), "none"));
         };
-        let (status, since_gen) = match withdrawal {
-            Withdrawal::Superseded => (KeyStatus::Retired, head + 1),
-            Withdrawal::Compromised { since_gen } => (KeyStatus::Compromised, since_gen),
-        };
-        if matches!(withdrawal, Withdrawal::Compromised { .. }) && since_gen > head {
-            let what = format!("generation {since_gen} isn't reached yet");
-            return Err(Error::usage(
-                what,
-                "`guild kernel log` lists the generations",
-            ));
-        }
-        let is_stricter = match (key.status, status) {
-            (KeyStatus::Compromised, KeyStatus::Compromised) => since_gen < key.since_gen,
-            (before, after) => before < after,
-        };
-        if !is_stricter {
+        if !key.withdraw(withdrawal, reason, head) {
             return Err(Error::usage(
                 format!("{} is withdrawn already, and not less strictly", key.id),
                 "A withdrawal is never taken back; see `guild kernel trust list`",
             ));
         }
-        (key.status, key.since_gen, key.reason) = (status, since_gen, reason);
         Self::from_body(body)
+    }
+}
+
+impl Withdrawal {
+    /// The generation that it names isn't above `head`, the one in force.
+    ///
+    /// # Errors
+    /// [`Error::Usage`].
+    pub(super) fn check_reached(self, head: u64) -> Result<()> {
+        match self {
+            Self::Compromised { since_gen } if since_gen > head => Err(Error::usage(
+                format!("generation {since_gen} isn't reached yet"),
+                "`guild kernel log` lists the generations",
+            )),
+            Self::Superseded | Self::Compromised { .. } => Ok(()),
+        }
+    }
+}
+
+impl TrustedKey {
+    /// Takes the key's word away, where that is stricter than what is in force; else changes nothing. Whether it was.
+    /// The generation after `head` will name it.
+    pub(super) fn withdraw(
+        &mut self,
+        withdrawal: Withdrawal,
+        reason: Option<PlainText>,
+        head: u64,
+    ) -> bool {
+        let (status, since_gen) = match withdrawal {
+            Withdrawal::Superseded => (KeyStatus::Retired, head + 1),
+            Withdrawal::Compromised { since_gen } => (KeyStatus::Compromised, since_gen),
+        };
+        let is_stricter = match (self.status, status) {
+            (KeyStatus::Compromised, KeyStatus::Compromised) => since_gen < self.since_gen,
+            (before, after) => before < after,
+        };
+        if is_stricter {
+            (self.status, self.since_gen, self.reason) = (status, since_gen, reason);
+        }
+        is_stricter
     }
 }
 

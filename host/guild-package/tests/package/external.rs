@@ -297,6 +297,10 @@ fn an_installed_version_takes_better_signatures_and_keeps_those_it_has() {
     let same = bench.install(&two).unwrap();
     assert_eq!((same.signatures_replaced, same.generation), (false, head));
     bench.store.verify_chain().unwrap();
+    // What is in force already makes no generation.
+    let again = bench.store.trust_policy(policy("org.guild", 2, 0)).unwrap();
+    assert_eq!((again.stopped.len(), again.generation), (0, head));
+    assert_eq!(bench.store.generation().unwrap().n, head);
     // Fewer signatures, where they would do, take nothing away.
     bench.store.trust_policy(policy("org.guild", 1, 0)).unwrap();
     let fewer = bench.install(&one).unwrap();

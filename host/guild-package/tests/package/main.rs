@@ -1,8 +1,12 @@
 //! The package crate from outside: every hostile shape is built by code, must be refused with its own
 //! code, and must leave the store byte for byte as it was. Test names carry the rows of the threat table.
 
+mod advisory;
+mod advisory_authority;
+mod advisory_form;
 mod archive;
 mod checkpoint;
+mod desk;
 mod elf;
 mod envelope;
 mod external;

@@ -1,0 +1,194 @@
+//! An advisory from the publisher's command to the user's: previewed, taken, taken again.
+
+mod program;
+
+use guild_crash::unprobed::Unprobed;
+use guild_crash::{PACKAGE, Workshop};
+use guild_package::{InstallOptions, Store, StoreOptions};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Output;
+
+/// A home folder whose store trusts a key with all rights, and has a package by it.
+struct Home {
+    folder: tempfile::TempDir,
+    key: String,
+}
+
+impl Home {
+    fn new() -> Home {
+        let folder = tempfile::tempdir().unwrap();
+        let workshop = Workshop::new(folder.path()).unwrap();
+        // The workshop's key is no secret.
+        let seed = format!("guild-seed-1 plain ed25519 {}\n", "07".repeat(32));
+        let seed_file = folder.path().join("seed");
+        fs::write(&seed_file, seed).unwrap();
+        fs::set_permissions(&seed_file, fs::Permissions::from_mode(0o600)).unwrap();
+        let home = Home {
+            key: workshop.publisher().id.to_string(),
+            folder,
+        };
+        let rights = "--right publish --right revoke --right epoch";
+        home.ok(&format!(
+            "kernel trust add publisher.json --scope org.guild {rights}"
+        ));
+        let store = home.folder.path().join(".local/share/guild/kernels");
+        let store = Store::open(&store, StoreOptions::default()).unwrap();
+        // It has no code that a trial run could run.
+        let bundle = workshop.bundle("1.0.0");
+        store
+            .install(&bundle, &InstallOptions::default(), &Unprobed)
+            .unwrap();
+        home
+    }
+
+    /// Runs the words of a line; `_` stands for a blank in a word.
+    fn run(&self, line: &str) -> Output {
+        let words = line.split(' ').map(|word| word.replace('_', " "));
+        let mut command = program::command(self.folder.path());
+        command.args(words).output().unwrap()
+    }
+
+    #[track_caller]
+    fn fails(&self, line: &str, code: i32) -> String {
+        let output = self.run(line);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}: {complaint}");
+        complaint
+    }
+
+    /// What it prints for scripts and for people.
+    #[track_caller]
+    fn ok(&self, line: &str) -> (String, String) {
+        let output = self.run(line);
+        let [data, said] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
+        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+        (data, said)
+    }
+
+    #[track_caller]
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.ok(&format!("--json {line}")).0).unwrap()
+    }
+
+    /// Signs an advisory with these lines.
+    fn advisory(&self, lines: &str, file: &str) -> String {
+        let key = &self.key;
+        format!("kernel advisory --key-id {key} --seed-file seed {lines} -o {file}")
+    }
+
+    fn has(&self, file: &str) -> bool {
+        Path::new(self.folder.path()).join(file).exists()
+    }
+}
+
+#[test]
+fn a_stolen_key_is_withdrawn_by_a_file() {
+    let home = Home::new();
+    let key = home.key.clone();
+    let lines = format!(
+        "--compromised {} --floor {PACKAGE}=2 --reason stolen_in_May",
+        &key[..16]
+    );
+    let (data, _) = home.ok(&home.advisory(&lines, "signed.json"));
+    assert_eq!(data.trim_end(), key);
+
+    let expected = format!("compromised\t{key}\nfloor\t{PACKAGE}\t2\n");
+    let (data, said) = home.ok("kernel trust advisory signed.json --dry-run");
+    assert_eq!(data, expected);
+    for part in [
+        "would be compromised: stolen in May",
+        "org.guild.crash@1.0.0 would no longer load",
+        "would be 2, after 0",
+        "is enabled all the same",
+    ] {
+        assert!(said.contains(part), "no `{part}` in: {said}");
+    }
+    let generation = home.json("kernel trust advisory signed.json --dry-run")["generation"].clone();
+    assert_eq!(
+        home.json("kernel floor")["floors"],
+        Value::Array(Vec::new())
+    );
+    home.ok("kernel fsck");
+
+    let (data, said) = home.ok("kernel trust advisory signed.json");
+    assert_eq!(data, expected);
+    assert!(
+        said.contains("org.guild.crash@1.0.0 no longer loads"),
+        "{said}"
+    );
+    let entry = home.json("kernel log --verify -n 1")["generations"][0].clone();
+    assert_eq!(entry["command"], "trust-advisory");
+    assert_eq!(
+        entry["generation"].as_u64(),
+        generation.as_u64().map(|n| n + 1)
+    );
+    home.fails("kernel fsck", 13);
+
+    // Again: nothing new, and no generation.
+    let (data, said) = home.ok("kernel trust advisory signed.json");
+    assert!(
+        data.is_empty() && said.contains("Nothing new"),
+        "{data}{said}"
+    );
+    let again = home.json("kernel trust advisory signed.json");
+    assert_eq!(
+        (&again["is_new"], &again["generation"]),
+        (&false.into(), &entry["generation"])
+    );
+}
+
+#[test]
+fn a_withdrawn_key_signs_no_advisory() {
+    let home = Home::new();
+    let itself = format!("--superseded {} --reason replaced", home.key);
+    home.ok(&home.advisory(&itself, "first.json"));
+    home.ok("kernel trust advisory first.json");
+    let later = format!("--floor {PACKAGE}=3 --reason later");
+    home.ok(&home.advisory(&later, "second.json"));
+    let complaint = home.fails("kernel trust advisory second.json", 13);
+    assert!(complaint.contains("replaced"), "{complaint}");
+    assert_eq!(
+        home.json("kernel floor")["floors"],
+        Value::Array(Vec::new())
+    );
+}
+
+#[test]
+fn what_the_receiver_believes_is_the_receiver_s_word() {
+    let home = Home::new();
+    let lines = format!("--compromised {} --reason stolen", home.key);
+    home.ok(&home.advisory(&lines, "signed.json"));
+    home.fails("kernel trust advisory signed.json --since-gen 99", 2);
+    let taken = home.json("kernel trust advisory signed.json --since-gen 2");
+    assert_eq!(taken["stopped"], Value::Array(Vec::new()));
+    home.ok("kernel fsck");
+}
+
+#[test]
+fn an_advisory_that_nobody_could_take_is_not_written() {
+    let home = Home::new();
+    let key = home.key.clone();
+    let (short, stranger) = (&key[..16], format!("gk1-{}", "0".repeat(64)));
+    for lines in [
+        "--reason x".to_owned(),
+        format!("--compromised {key}"),
+        format!("--compromised {key} --superseded {short} --reason x"),
+        format!("--floor {PACKAGE}=1 --floor {PACKAGE}=2 --reason x"),
+        format!("--floor {PACKAGE} --reason x"),
+        format!("--floor {PACKAGE}=one --reason x"),
+        "--floor UPPER=1 --reason x".to_owned(),
+        format!("--compromised {} --reason x", &stranger[..20]),
+        format!("--compromised {key} --reason "),
+    ] {
+        home.fails(&home.advisory(&lines, "signed.json"), 2);
+        assert!(!home.has("signed.json"), "{lines}");
+    }
+    // A key that nobody here knows may be named whole.
+    let known_elsewhere = format!("--compromised {stranger} --reason x");
+    home.ok(&home.advisory(&known_elsewhere, "signed.json"));
+    let taken = home.json("kernel trust advisory signed.json");
+    assert_eq!(taken["unknown"], serde_json::json!([stranger]));
+}
