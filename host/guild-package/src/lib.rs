@@ -1,6 +1,7 @@
 //! Bundles, manifests, trust, verification and the package store.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod author;
 pub mod bundle;
 pub mod checkpoint;

@@ -6,6 +6,7 @@ pub mod config_show;
 pub mod doctor;
 pub mod inspect;
 pub mod kernel_active;
+pub mod kernel_audit;
 pub mod kernel_cosign;
 pub mod kernel_countersign;
 pub mod kernel_disable;

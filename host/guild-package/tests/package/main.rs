@@ -2,6 +2,9 @@
 //! code, and must leave the store byte for byte as it was. Test names carry the rows of the threat table.
 
 mod archive;
+mod audit;
+mod audit_flood;
+mod audit_killed;
 mod checkpoint;
 mod elf;
 mod envelope;
