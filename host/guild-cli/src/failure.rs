@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use guild_abi::abi::{GUILD_STATUS_ERR_NOMEM_DEVICE, GUILD_STATUS_ERR_NOMEM_HOST, guild_status};
+use guild_package::audit::{Refused, Subject, Unaccepted};
 use serde_json::{Map, Value, json};
 
 /// A failure as people and scripts see it.
@@ -16,6 +17,8 @@ pub struct Failure {
     /// What stands beside it in the JSON object: the answer of a command that has one all the same.
     /// Boxed, since few failures have one.
     pub fields: Option<Box<Map<String, Value>>>,
+    /// What the audit log says of it, where it is a refusal. Boxed for the same reason.
+    pub refused: Option<Box<Refused>>,
 }
 
 /// Result of a command.
@@ -29,6 +32,7 @@ impl Failure {
             message: message.into(),
             hint: String::new(),
             fields: None,
+            refused: None,
         }
     }
 
@@ -50,6 +54,22 @@ impl Failure {
             self.fields = Some(Box::new(fields));
         }
         self
+    }
+
+    /// The same failure with what the audit log says of it.
+    fn of_refusal(self, refused: Option<Refused>) -> Failure {
+        Failure {
+            refused: refused.map(Box::new),
+            ..self
+        }
+    }
+
+    /// The same failure, about `subject` where the error didn't know.
+    #[must_use]
+    pub fn about(mut self, subject: Option<Subject>) -> Failure {
+        let refused = self.refused.take();
+        let refused = refused.map(|refused| refused.about(subject));
+        self.of_refusal(refused)
     }
 
     /// The file system's error on `path`.
@@ -85,6 +105,13 @@ impl From<guild_package::Error> for Failure {
             Exit::from_number(error.code().exit_code()),
             error.to_string(),
         )
+        .of_refusal(error.refused())
+    }
+}
+
+impl From<Box<Unaccepted>> for Failure {
+    fn from(unaccepted: Box<Unaccepted>) -> Failure {
+        Failure::from(unaccepted.error).about(unaccepted.bundle.map(Subject::Bundle))
     }
 }
 
@@ -105,6 +132,7 @@ impl From<guild_model::ModelError> for Failure {
 impl From<guild_loader::LoadError> for Failure {
     fn from(error: guild_loader::LoadError) -> Failure {
         Failure::new(Exit::from_number(error.code().exit), error.to_string())
+            .of_refusal(error.refused())
     }
 }
 

@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 pub mod args;
+pub mod audit;
 pub mod commands;
 pub mod config;
 pub mod doctor;
@@ -43,6 +44,7 @@ pub fn run(cli: &Cli, settings: &Settings) -> Exit {
         Ok(()) => Exit::Ok,
         Err(failure) => {
             output.failure(&failure);
+            audit::record(&cli.command, &Places::of(&cli.global), &failure);
             failure.exit
         }
     }
@@ -108,6 +110,7 @@ fn kernel(
         KernelCommand::Selftest(args) => commands::kernel_selftest::run(args, output),
         KernelCommand::Gc => commands::kernel_gc::run(places, output),
         KernelCommand::Log(args) => commands::kernel_log::run(args, places, output),
+        KernelCommand::Audit(args) => commands::kernel_audit::run(args, places, output),
         KernelCommand::List => commands::kernel_list::run(places, output),
         KernelCommand::Active => commands::kernel_active::run(places, output),
         KernelCommand::Trust(command) => trust(command, places, output),

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 /// The package store's folder inside a data folder.
 const STORE: &str = "kernels";
+/// The audit log's folder beside it: a refusal leaves the store byte for byte as it was.
+const AUDIT: &str = "audit";
 
 /// The folders that the command line, variables and files name.
 #[derive(Clone, Debug, Default)]
@@ -126,8 +128,17 @@ fn open_existing(path: &Path) -> Outcome<Option<Store>> {
 /// The path of the store that a command works on: the machine's with `--machine`; else below the folder given, else
 /// `XDG_DATA_HOME/guild`, else `~/.local/share/guild`.
 pub fn store_path(places: &Places) -> Outcome<PathBuf> {
-    if let (true, Some(path)) = (places.machine, places.machine_path()) {
-        return Ok(path);
+    Ok(data_folder(places)?.join(STORE))
+}
+
+/// The folder of the audit log that commands on that store write to.
+pub fn audit_path(places: &Places) -> Outcome<PathBuf> {
+    Ok(data_folder(places)?.join(AUDIT))
+}
+
+fn data_folder(places: &Places) -> Outcome<PathBuf> {
+    if let (true, Some(folder)) = (places.machine, &places.machine_data_dir) {
+        return Ok(folder.clone());
     }
     let variable = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
     let folder = match (
@@ -143,5 +154,5 @@ pub fn store_path(places: &Places) -> Outcome<PathBuf> {
                 .hint("give a folder with --data-dir or GUILD_DATA_DIR"));
         }
     };
-    Ok(folder.join(STORE))
+    Ok(folder)
 }

@@ -5,7 +5,7 @@ mod program;
 use guild_crash::unprobed::Unprobed;
 use guild_crash::{PACKAGE, Workshop};
 use guild_package::{InstallOptions, Store, StoreOptions};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -148,8 +148,15 @@ fn a_withdrawn_key_signs_no_advisory() {
     home.ok("kernel trust advisory first.json");
     let later = format!("--floor {PACKAGE}=3 --reason later");
     home.ok(&home.advisory(&later, "second.json"));
+    home.fails("kernel trust advisory second.json --dry-run", 13);
+    assert_eq!(home.json("kernel audit")["refusals"], json!([]));
     let complaint = home.fails("kernel trust advisory second.json", 13);
     assert!(complaint.contains("replaced"), "{complaint}");
+    let refusals = &home.json("kernel audit")["refusals"];
+    assert_eq!(refusals.as_array().unwrap().len(), 1, "{refusals}");
+    assert_eq!(refusals[0]["code"], "KEY_REVOKED");
+    assert_eq!(refusals[0]["command"], "trust");
+    assert_eq!(refusals[0]["keys"], json!([home.key]));
     assert_eq!(
         home.json("kernel floor")["floors"],
         Value::Array(Vec::new())

@@ -9,6 +9,7 @@ use guild_abi::abi::{
     GUILD_STATUS_ERR_NOMEM_HOST, GUILD_STATUS_ERR_UNSUPPORTED, guild_status,
 };
 use guild_package::Digest;
+use guild_package::audit::Refused;
 
 use crate::ambient::AmbientFinding;
 
@@ -27,6 +28,14 @@ impl LoadError {
     #[must_use]
     pub fn code(&self) -> Code {
         self.fault.code()
+    }
+
+    /// What the audit log says of it, if it is a refusal.
+    #[must_use]
+    pub fn refused(&self) -> Option<Refused> {
+        // A built-in package has no version, and names nothing.
+        let package = self.package.parse().ok();
+        Some(self.fault.refused()?.about(package))
     }
 }
 
@@ -316,6 +325,33 @@ impl Fault {
             | Self::NotReproduced { .. }
             | Self::GoldenUnreadable { .. }
             | Self::Duplicate { .. } => Code::PREFLIGHT_REFUSED,
+        }
+    }
+
+    /// What the audit log says of this fault; `None` where it is no sign of distrust or of an attack: no memory, a system
+    /// that forbids a step, another ABI, a plugin that says no itself.
+    #[must_use]
+    pub fn refused(&self) -> Option<Refused> {
+        match self {
+            Self::Package(error) => error.refused(),
+            Self::LibraryRefused { .. }
+            | Self::AmbientTainted { .. }
+            | Self::EntryMissing { .. }
+            | Self::OtherLibraryMapped { .. }
+            | Self::FloatingPointControl { .. }
+            | Self::Malformed { .. }
+            | Self::IdentityMismatch { .. }
+            | Self::NotInManifest { .. }
+            | Self::NotReproduced { .. }
+            | Self::GoldenUnreadable { .. } => Some(Refused::new(self.code().name)),
+            Self::Memory { .. }
+            | Self::LoaderUnavailable { .. }
+            | Self::AbiVersion { .. }
+            | Self::UnknownFlag { .. }
+            | Self::PluginFailed { .. }
+            | Self::UnknownCoreOperation { .. }
+            | Self::ContractMismatch { .. }
+            | Self::Duplicate { .. } => None,
         }
     }
 

@@ -392,6 +392,8 @@ pub enum Error {
         reason: String,
         /// Installed versions that could be enabled now.
         possible: Vec<PackageVersion>,
+        /// The error that `reason` is the text of, where enabling it was refused.
+        cause: Option<Box<Error>>,
     },
     /// A library that must not be mapped.
     #[error("{library} of {id} {version} may not be loaded: {refusal}")]

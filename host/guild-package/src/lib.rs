@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advisory;
+pub mod audit;
 pub mod author;
 pub mod bundle;
 pub mod checkpoint;

@@ -53,3 +53,17 @@ pub const GOLDEN_MAX_BYTES: u64 = 1 << 20;
 pub const TOLERANCE_MAX: u64 = 10_000_000;
 /// How far a release's security epoch may lie above its package's floor, unless a signer may raise epochs.
 pub const EPOCH_RISE_MAX: u64 = 1000;
+/// Largest body of a record of the audit log, in bytes.
+pub const AUDIT_BODY_MAX_BYTES: usize = 4 << 10;
+/// Largest segment of the audit log, in bytes.
+pub const AUDIT_SEGMENT_MAX_BYTES: u64 = 1 << 20;
+/// Most segments of the audit log.
+pub const AUDIT_SEGMENTS_MAX: usize = 8;
+/// Longest text of a record of the audit log, in bytes.
+pub const AUDIT_DETAIL_MAX_BYTES: usize = 512;
+/// The time within which the audit log has one record for refusals that are alike, and so many of all, in seconds.
+pub const AUDIT_WINDOW_S: u64 = 60;
+/// Most records of the audit log within that time.
+pub const AUDIT_RECORDS_MAX: usize = 100;
+/// Most kinds of refusals without a record that are counted apart.
+pub const AUDIT_KINDS_MAX: usize = 32;

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::limits::TEXT_MAX_BYTES;
+use crate::limits::{AUDIT_DETAIL_MAX_BYTES, TEXT_MAX_BYTES};
 
 /// A value that breaks the grammar of its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +47,17 @@ pub fn escape(value: &str) -> String {
             shown.push_str("...");
             break;
         }
-        match is_printable(character) {
-            true => shown.push(character),
-            false => shown.extend(character.escape_unicode()),
-        }
+        push_printable(&mut shown, character);
     }
     shown
+}
+
+/// Adds `character`, or its escape.
+fn push_printable(shown: &mut String, character: char) {
+    match is_printable(character) {
+        true => shown.push(character),
+        false => shown.extend(character.escape_unicode()),
+    }
 }
 
 /// A time in seconds since 1970-01-01 UTC, written for people: `2026-11-30T12:00:00Z`.
@@ -82,6 +87,23 @@ impl PlainText {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The first line of a message: escaped, and cut off where it is longer than a record of the audit log may hold.
+    #[must_use]
+    pub fn first_line_of(message: &str) -> Self {
+        const CUT: &str = "...";
+        let mut shown = String::new();
+        for character in message.lines().next().unwrap_or_default().chars() {
+            let before = shown.len();
+            push_printable(&mut shown, character);
+            if shown.len() > AUDIT_DETAIL_MAX_BYTES - CUT.len() {
+                shown.truncate(before);
+                shown.push_str(CUT);
+                break;
+            }
+        }
+        Self(shown)
     }
 }
 
@@ -148,6 +170,23 @@ mod tests {
                 .as_str(),
             "Kernels für AVX2 — 核"
         );
+    }
+
+    #[test]
+    fn a_message_s_first_line_is_escaped_and_cut_at_a_character() {
+        let line = |text: &str| PlainText::first_line_of(text).as_str().to_owned();
+        assert_eq!(
+            line("bad\u{1b}[2J \u{202e}x\nmore"),
+            "bad\\u{1b}[2J \\u{202e}x"
+        );
+        assert_eq!(line(""), "");
+        assert_eq!(line(&"a".repeat(509)), "a".repeat(509));
+        assert_eq!(line(&"a".repeat(510)), format!("{}...", "a".repeat(509)));
+        for mark in ["é", "核", "\u{1b}", "\u{10ffff}", "\\"] {
+            let cut = line(&mark.repeat(1000));
+            assert!(cut.len() <= 512 && cut.len() > 490 && cut.ends_with("..."));
+            assert!(cut.parse::<PlainText>().is_ok());
+        }
     }
 
     #[test]

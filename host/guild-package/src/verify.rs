@@ -10,6 +10,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::audit::Unaccepted;
 use crate::bundle::{Bundle, BundleEntry};
 use crate::countersign::countersigners;
 use crate::digest::Digest;
@@ -146,12 +147,26 @@ pub fn verify_bundle(
     trust: &TrustStore,
     options: &VerifyOptions,
 ) -> Result<VerifiedPackage> {
+    verify_or_name(path, trust, options).map_err(|unaccepted| unaccepted.error)
+}
+
+/// As [`verify_bundle`]; a refusal has the digest of the bundle's bytes with it.
+///
+/// # Errors
+/// As [`verify_bundle`].
+pub fn verify_or_name(
+    path: &Path,
+    trust: &TrustStore,
+    options: &VerifyOptions,
+) -> Result<VerifiedPackage, Box<Unaccepted>> {
     let occasion = Occasion::Install {
         options,
         history: &NoHistory,
         accept_new_publisher: false,
     };
-    VerifiedPackage::check(outside::open_regular(path)?, trust, occasion)
+    let file = outside::open_regular(path)?;
+    let judged = file.try_clone().map_err(Error::io("open", path))?;
+    VerifiedPackage::check(file, trust, occasion).map_err(|error| Unaccepted::of(error, &judged))
 }
 
 impl VerifiedPackage {

@@ -4,6 +4,7 @@
 //! One module a parser. Each says whether it accepted its bytes, and panics where something accepted doesn't hold.
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod bundle;
 pub mod chat_template;
 pub mod config;
@@ -13,6 +14,7 @@ pub mod gguf;
 pub mod golden;
 pub mod key_record;
 pub mod manifest;
+pub mod statement;
 pub mod tokenizer;
 pub mod trust;
 
@@ -20,7 +22,8 @@ pub mod trust;
 pub type Run = fn(&[u8]) -> bool;
 
 /// Every target, by the name that it has in `tests/fuzz` and below `seeds/`.
-pub const TARGETS: [(&str, Run); 11] = [
+pub const TARGETS: [(&str, Run); 13] = [
+    ("audit", audit::run),
     ("bundle", bundle::run),
     ("chat_template", chat_template::run),
     ("config", config::run),
@@ -30,6 +33,7 @@ pub const TARGETS: [(&str, Run); 11] = [
     ("golden", golden::run),
     ("key_record", key_record::run),
     ("manifest", manifest::run),
+    ("statement", statement::run),
     ("tokenizer", tokenizer::run),
     ("trust", trust::run),
 ];

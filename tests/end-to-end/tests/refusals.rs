@@ -1,6 +1,7 @@
 //! Packages that must not get in: each refused with its own code, and nothing in the store changed.
 
 use guild_end_to_end::{CPU, QWEN, Site, file};
+use guild_package::Digest;
 use guild_package::bundle::{Bundle, BundleEntry, EmitEntry, emit};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -31,12 +32,36 @@ fn refused(site: &Site, bundle: &str, exit: i32, name: &str) {
     assert_eq!(output.status.code(), Some(exit), "{answer}");
     assert_eq!(answer["code"], name);
     assert!(!answer["message"].as_str().unwrap().is_empty());
-    let mut after = snapshot(site);
-    // Refusals may be noted in the audit log; it is not state.
-    after.retain(|path, _| !path.components().any(|part| part.as_os_str() == "audit"));
-    let mut before = before;
-    before.retain(|path, _| !path.components().any(|part| part.as_os_str() == "audit"));
-    assert!(before == after, "the store changed");
+    assert!(before == snapshot(site), "the store changed");
+    let recorded = newest_refusal(site);
+    assert_eq!(
+        (&recorded["code"], &recorded["command"]),
+        (&name.into(), &"install".into())
+    );
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .starts_with(recorded["detail"].as_str().unwrap().trim_end_matches("...")),
+        "{recorded}"
+    );
+    let subject = recorded["subject"].as_str().unwrap();
+    let bytes = std::fs::read(bundle).unwrap();
+    assert!(
+        subject.contains("@1.0.0") || subject == Digest::of(&bytes).to_string(),
+        "{recorded}"
+    );
+}
+
+/// The last line of the audit log.
+fn newest_refusal(site: &Site) -> serde_json::Value {
+    let audit = site.guild.json(&["kernel", "audit", "--verify"]).unwrap();
+    audit["refusals"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone()
 }
 
 #[test]
@@ -187,4 +212,56 @@ fn row_84_kernels_that_compute_something_else_are_refused() {
     let good = site.bundle(CPU);
     let installed = site.guild.json(&["kernel", "install", &good]).unwrap();
     assert!(installed["receipt_sha256"].is_string(), "{installed}");
+}
+
+/// What is refused later is recorded too: at load, and when it is enabled or gone back to.
+#[test]
+fn refusals_of_installed_packages_are_recorded() {
+    let site = Site::with(&[CPU, QWEN]);
+    let refused = |line: &[&str], exit: i32, code: &str, command: &str| {
+        let before = snapshot(&site);
+        let output = site.output(line);
+        let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(exit), "{line:?}: {answer}");
+        assert!(before == snapshot(&site), "{line:?}: the store changed");
+        let recorded = newest_refusal(&site);
+        assert_eq!(recorded["code"], code, "{line:?}");
+        assert_eq!(recorded["command"], command, "{line:?}");
+        recorded["subject"].as_str().unwrap_or_default().to_owned()
+    };
+    let cpu = format!("{}@1.0.0", CPU.0);
+    site.guild.json(&["kernel", "disable", CPU.0]).unwrap();
+    site.guild.json(&["kernel", "floor", CPU.0, "9"]).unwrap();
+    let enable = ["kernel", "enable", &cpu];
+    assert_eq!(refused(&enable, 18, "DOWNGRADE_REFUSED", "enable"), cpu);
+    let rollback = ["kernel", "rollback", CPU.0];
+    assert_eq!(refused(&rollback, 34, "DOWNGRADE_REFUSED", "rollback"), cpu);
+    // Questions leave no record.
+    let audit = || site.guild.json(&["kernel", "audit"]).unwrap()["refusals"].clone();
+    let before = audit();
+    let bundle = Site::new().bundle(QWEN);
+    for line in [
+        &["kernel", "verify", &bundle][..],
+        &["kernel", "install", &bundle, "--dry-run"],
+        &["kernel", "install", "no-such-file"],
+        &["kernel", "rollback", "org.guild.no.such"],
+    ] {
+        assert!(!site.output(line).status.success(), "{line:?}");
+        assert_eq!(audit(), before, "{line:?}");
+    }
+    let key = site.key.id.clone();
+    let revoke = ["kernel", "trust", "revoke", &key, "--compromised"];
+    site.guild.json(&revoke).unwrap();
+    let model = file(guild_end_to_end::SMALL_BF16);
+    let run = ["run", &model, "--prompt-ids", "1", "-n", "1"];
+    let qwen = format!("{}@1.0.0", QWEN.0);
+    assert_eq!(refused(&run, 13, "KEY_REVOKED", "load"), qwen);
+    let newest = newest_refusal(&site);
+    assert_eq!(newest["keys"], serde_json::json!([key]));
+    let said = site
+        .text_command(&["kernel", "audit", "-n", "1"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(said.stdout).unwrap();
+    assert!(said.contains(&qwen) && said.lines().count() == 1, "{said}");
 }

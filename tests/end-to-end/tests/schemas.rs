@@ -70,6 +70,8 @@ const CASES: &[&str] = &[
     "kernel rotate-key --key-id {author} --seed-file {folder}/author.seed --passphrase-file {folder}/words --new-public {folder}/other.json --new-seed-file {folder}/other.seed --scope org.example --out {folder}/rotation",
     "kernel trust rotate {folder}/rotation",
     "kernel outdated {folder}",
+    "kernel audit",
+    "kernel audit --verify -n 1",
     "kernel fsck",
     "kernel selftest --crash --kills 2 --images 300",
     "kernel floor",
@@ -325,6 +327,31 @@ fn an_fsck_of_a_damaged_store_follows_its_schema() {
         answer["files"]
     );
     report(&faults(&validator("kernel fsck"), "kernel fsck", &answer));
+}
+
+/// What was refused is listed, also from a log that is damaged.
+#[test]
+fn a_list_of_refusals_follows_its_schema() {
+    let site = Site::new();
+    for bundle in ["{seed}", "{seed}", "{text}"] {
+        let output = run(&site, "", &format!("kernel install {bundle}"));
+        assert_eq!(output.status.code(), Some(Exit::BundleMalformed as i32));
+    }
+    let check = |refusals: usize, exit: Exit| {
+        let line = "kernel audit --verify";
+        let output = run(&site, "", line);
+        let answer = answer(line, &output);
+        assert_eq!(output.status.code(), Some(exit as i32), "{answer}");
+        assert_eq!(answer["refusals"].as_array().unwrap().len(), refusals);
+        assert_eq!(answer["counted"], 1);
+        report(&faults(&validator("kernel audit"), line, &answer));
+    };
+    check(2, Exit::Ok);
+    let segment = site.guild.data_dir().join("audit/00000000.log");
+    let mut bytes = std::fs::read(&segment).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    check(1, Exit::StoreCorrupt);
 }
 
 #[test]

@@ -165,6 +165,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "guild kernel trust policy org.example --publishers 2 --reviewers 1 --distinct-operators",
         ],
     ),
+    (
+        "kernel audit",
+        &["guild kernel audit", "guild kernel audit --verify -n 20"],
+    ),
     ("kernel outdated", &["guild kernel outdated Downloads"]),
     (
         "kernel trust show",

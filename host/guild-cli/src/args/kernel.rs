@@ -52,6 +52,8 @@ pub enum KernelCommand {
     Doctor,
     /// List what changed the store, newest first.
     Log(LogArgs),
+    /// List what was refused, newest last.
+    Audit(AuditArgs),
     /// List installed packages.
     List,
     /// List active operations and runners with the package that provides each.
@@ -174,6 +176,17 @@ pub struct LogArgs {
     #[arg(long, value_name = "FILE", group = "signed")]
     pub passphrase_file: Option<PathBuf>,
     /// Entries at most.
+    #[arg(short = 'n', long, value_name = "COUNT")]
+    pub count: Option<usize>,
+}
+
+/// `guild kernel audit`.
+#[derive(Args, Debug)]
+pub struct AuditArgs {
+    /// Name whatever in the log is damaged or doesn't fit together.
+    #[arg(long)]
+    pub verify: bool,
+    /// Newest entries at most.
     #[arg(short = 'n', long, value_name = "COUNT")]
     pub count: Option<usize>,
 }

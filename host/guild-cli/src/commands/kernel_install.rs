@@ -6,8 +6,8 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, open_store, own_store};
 use crate::wiring::probe::{probe, say_what_is_missing};
-use guild_package::verify::Signer;
-use guild_package::{InstallOptions, Installed, TrustStore, VerifyOptions, verify_bundle};
+use guild_package::verify::{Signer, verify_or_name};
+use guild_package::{InstallOptions, Installed, TrustStore, VerifyOptions};
 use serde_json::json;
 
 /// Installs and says what changed.
@@ -28,9 +28,10 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
     };
     if own_store(places)?.is_none() {
         // Nobody is trusted yet, so it is refused; no store is made for that.
-        verify_bundle(&args.bundle, &TrustStore::empty()?, &options.verify)?;
+        verify_or_name(&args.bundle, &TrustStore::empty()?, &options.verify)?;
     }
-    let installed = open_store(places)?.install(&args.bundle, &options, &probe(args.probe))?;
+    let store = open_store(places)?;
+    let installed = store.install_or_name(&args.bundle, &options, &probe(args.probe))?;
     say(&installed, args.dry_run, output);
     output.data(format!("{} {}", installed.id, installed.version))?;
     output.object(json!({

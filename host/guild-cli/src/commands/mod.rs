@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod inspect;
 pub mod kernel_active;
 pub mod kernel_advisory;
+pub mod kernel_audit;
 pub mod kernel_cosign;
 pub mod kernel_countersign;
 pub mod kernel_disable;

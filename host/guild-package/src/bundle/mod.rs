@@ -8,6 +8,7 @@ mod layout;
 mod parse;
 
 pub use emit::{EmitEntry, emit};
+pub(crate) use parse::digest_of;
 pub use parse::{Bundle, BundleEntry, ReadAt};
 
 /// Name of the first entry.

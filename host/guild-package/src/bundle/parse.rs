@@ -360,6 +360,23 @@ fn read_range(
     Ok(())
 }
 
+/// SHA-256 of all of `source`, whatever it holds, if it is no larger than a bundle may be.
+///
+/// # Errors
+/// [`Error::Malformed`] if it is, [`Error::Io`].
+pub(crate) fn digest_of(source: &impl ReadAt) -> Result<Digest> {
+    let size = source.len_bytes().map_err(Error::io("read", BUNDLE))?;
+    if size > BUNDLE_MAX_BYTES {
+        return Err(malformed(format!("it has {size} bytes")));
+    }
+    let mut hasher = Hasher::default();
+    read_range(source, 0, size, |piece| {
+        hasher.update(piece);
+        Ok(())
+    })?;
+    Ok(hasher.finish().0)
+}
+
 fn read_at(source: &impl ReadAt, buffer: &mut [u8], offset: u64) -> Result<()> {
     source
         .read_exact_at(buffer, offset)

@@ -26,7 +26,7 @@ const FILLED: [&str; 4] = ["gen", "trust", "objects", "meta"];
 ///
 /// # Errors
 /// [`Error::Io`].
-pub(super) fn make_root(path: &Path, shared: bool) -> Result<()> {
+pub(crate) fn make_root(path: &Path, shared: bool) -> Result<()> {
     let mode = if shared { 0o755 } else { 0o700 };
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();

@@ -151,6 +151,23 @@ impl RealFs {
         Ok(File::from(self.root.try_clone()?))
     }
 
+    /// Opens a regular file that is there for reading and writing.
+    ///
+    /// # Errors
+    /// As [`StoreFs::open`].
+    pub(crate) fn open_to_write(&self, path: &StorePath) -> io::Result<File> {
+        self.open_as(path, OFlags::RDWR)
+    }
+
+    fn open_as(&self, path: &StorePath, access: OFlags) -> io::Result<File> {
+        let flags = access | OFlags::NONBLOCK;
+        let file = File::from(self.resolve(path.as_str(), flags, Mode::empty())?);
+        match file.metadata()?.is_file() {
+            true => Ok(file),
+            false => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
     fn resolve(&self, path: &str, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let resolve =
             ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
@@ -189,12 +206,7 @@ impl StoreFs for RealFs {
     }
 
     fn open(&self, path: &StorePath) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let file = File::from(self.resolve(path.as_str(), flags, Mode::empty())?);
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::ErrorKind::InvalidInput.into()),
-        }
+        self.open_as(path, OFlags::RDONLY)
     }
 
     fn create(&self, path: &StorePath) -> io::Result<File> {

@@ -1,10 +1,12 @@
 //! `install`: verify a private copy of the bundle, write its parts, and commit a generation in which the
 //! version is installed and enabled.
 
+use std::fs::File;
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::audit::Unaccepted;
 use crate::digest::Digest;
 use crate::envelope::Envelope;
 use crate::error::{Error, Result};
@@ -93,10 +95,37 @@ impl Store {
         options: &InstallOptions,
         probe: &dyn Probe,
     ) -> Result<Installed> {
+        let installed = self.install_or_name(bundle_path, options, probe);
+        installed.map_err(|unaccepted| unaccepted.error)
+    }
+
+    /// As [`Self::install`]; a refusal has the digest of the bundle's bytes with it.
+    ///
+    /// # Errors
+    /// As [`Self::install`].
+    pub fn install_or_name(
+        &self,
+        bundle_path: &Path,
+        options: &InstallOptions,
+        probe: &dyn Probe,
+    ) -> Result<Installed, Box<Unaccepted>> {
         // Step 10.2: the source is opened once; after the copy nothing looks at its path again.
         let source = outside::open_regular(bundle_path)?;
         let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let staged = transaction.stage_copy(&source, BUNDLE_MAX_BYTES)?;
+        let judged = staged.try_clone().map_err(Error::io("open", bundle_path))?;
+        let installed = self.install_staged(transaction, staged, options, probe);
+        installed.map_err(|error| Unaccepted::of(error, &judged))
+    }
+
+    /// Verifies the copy, and installs what it holds.
+    fn install_staged(
+        &self,
+        mut transaction: Transaction<'_>,
+        staged: File,
+        options: &InstallOptions,
+        probe: &dyn Probe,
+    ) -> Result<Installed> {
         // Step 10.3.
         let state = transaction.state();
         let occasion = Occasion::Install {

@@ -21,7 +21,7 @@ const RETRY_MS: u64 = 10;
 
 /// The store's writer lock. Held from before the state is read until after it is committed.
 #[derive(Debug)]
-pub(super) struct WriterLock(
+pub(crate) struct WriterLock(
     #[expect(dead_code, reason = "closing the file releases the lock")] File,
 );
 

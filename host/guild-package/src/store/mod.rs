@@ -36,23 +36,25 @@ use crate::limits::SMALL_FILE_MAX_BYTES;
 use crate::name::{PackageId, PackageVersion, ProvidedName};
 use crate::store::fs::{RealFs, StoreFs};
 use crate::store::generation::{Active, Generation};
-use crate::store::lock::WriterLock;
-use crate::store::state::{Head, Root, State};
+use crate::store::state::{Head, State};
 use crate::store::transaction::Transaction;
 use crate::trust::TrustStore;
 use crate::verify::system_time_s;
 
 pub use advisory::{AdvisoryOptions, AdvisoryTaken};
+pub(crate) use create::make_root;
 pub use examination::{Examined, Fault};
 pub use install::{InstallOptions, Installed};
 pub(crate) use installed::incompatible;
 pub use installed::{ArtifactInfo, InstalledPackage, ObjectSource};
 pub use lease::{Lease, LeaseNote};
+pub(crate) use lock::WriterLock;
 pub use log::{LogEntry, Selection, WholeChain};
 pub use offers::{Offer, Offered};
 pub use path::StorePath;
 pub use removal::{Collected, Removed};
 pub use selection::{Candidate, RollbackOptions, Selected};
+pub(crate) use state::Root;
 pub use trust_change::{FloorRaised, PolicySet, RevokeOptions, Revoked, Rotated, TrustAdded};
 
 /// How often a reader starts again when a writer changed its package's selection meanwhile.
@@ -103,7 +105,7 @@ impl Store {
     /// write to it or it is of another format, [`Error::Io`].
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self> {
         if options.create && !path.join(Head::path().as_str()).exists() {
-            create::make_root(path, options.shared)?;
+            make_root(path, options.shared)?;
         }
         let fs = RealFs::open_root(path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => no_store(path),
@@ -374,7 +376,7 @@ fn no_store(path: &Path) -> Error {
 }
 
 /// Only the owner may write to the root, and the owner is this user or root.
-fn check_root(fs: &RealFs, path: &Path) -> Result<()> {
+pub(crate) fn check_root(fs: &RealFs, path: &Path) -> Result<()> {
     let metadata = fs
         .root()
         .and_then(|root| root.metadata())

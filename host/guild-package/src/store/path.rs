@@ -1,4 +1,4 @@
-//! Paths inside the store (`docs/package-format.md`, section 9). Each is built from numbers and digest
+//! Paths inside the store (`docs/package-format.md`, section 9), and inside the audit log's folder. Each is built from numbers and digest
 //! bytes, so no name from a bundle, a manifest or a command line can become part of one.
 
 use std::fmt;
@@ -32,7 +32,7 @@ pub(super) enum Area {
 }
 
 impl StorePath {
-    pub(super) fn root() -> Self {
+    pub(crate) fn root() -> Self {
         Self(".".to_owned())
     }
 
@@ -72,6 +72,11 @@ impl StorePath {
 
     pub(super) fn staging(token: u64) -> Self {
         Self(format!("staging/{token:016x}"))
+    }
+
+    /// A segment of the audit log, in that log's own folder.
+    pub(crate) fn audit_segment(number: u32) -> Self {
+        Self(format!("{number:08}.log"))
     }
 
     /// An entry that a directory listing gave, for removal or inspection.

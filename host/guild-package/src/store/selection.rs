@@ -69,6 +69,17 @@ pub struct Candidate {
     pub refusal: Option<Error>,
 }
 
+/// Why a rollback leads nowhere.
+#[derive(Debug, thiserror::Error)]
+enum Unavailable {
+    /// There is no version to go to.
+    #[error("{0}")]
+    NoTarget(String),
+    /// It may not be enabled.
+    #[error("{0}")]
+    Refused(Box<Error>),
+}
+
 #[derive(Serialize)]
 struct Arguments<'a> {
     id: &'a PackageId,
@@ -193,7 +204,10 @@ impl Store {
                 self.select(transaction, "rollback", &package, held, probe)
             }
             Err(error @ Error::Io { .. }) => Err(error),
-            Err(error) => Err(self.unavailable(state, &id, Some(&target), error.to_string())),
+            Err(error) => {
+                let why = Unavailable::Refused(Box::new(error));
+                Err(self.unavailable(state, &id, Some(&target), why))
+            }
         }
     }
 
@@ -211,15 +225,15 @@ impl Store {
             let reason = || format!("generation {n} had no version of it enabled");
             return match past.enabled_version(id) {
                 Some(version) => Ok(version.clone()),
-                None => Err(self.unavailable(state, id, None, reason())),
+                None => Err(self.unavailable(state, id, None, Unavailable::NoTarget(reason()))),
             };
         }
         let mut earlier = package.history.iter().rev();
         match earlier.find(|version| package.enabled.as_ref() != Some(version)) {
             Some(version) => Ok(version.clone()),
             None => {
-                let reason = "no other version of it was ever enabled";
-                Err(self.unavailable(state, id, None, reason.to_owned()))
+                let reason = "no other version of it was ever enabled".to_owned();
+                Err(self.unavailable(state, id, None, Unavailable::NoTarget(reason)))
             }
         }
     }
@@ -229,7 +243,7 @@ impl Store {
         state: &State,
         id: &PackageId,
         wanted: Option<&PackageVersion>,
-        reason: String,
+        why: Unavailable,
     ) -> Error {
         let package = state.generation.packages.get(id);
         let versions = package
@@ -239,8 +253,12 @@ impl Store {
         Error::RollbackUnavailable {
             id: id.clone(),
             wanted: wanted.cloned(),
-            reason,
             possible: possible.cloned().collect(),
+            reason: why.to_string(),
+            cause: match why {
+                Unavailable::Refused(error) => Some(error),
+                Unavailable::NoTarget(_) => None,
+            },
         }
     }
 

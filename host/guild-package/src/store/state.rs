@@ -24,7 +24,7 @@ pub(super) struct Head {
 
 /// The root of a store that every part of it works through.
 #[derive(Clone)]
-pub(super) struct Root {
+pub(crate) struct Root {
     pub fs: Arc<dyn StoreFs>,
     /// For messages only; files are reached through `fs`.
     pub path: PathBuf,
@@ -70,7 +70,7 @@ impl Root {
     ///
     /// # Errors
     /// [`Error::StoreCorrupt`] if a file is missing or has another digest than it is named by.
-    pub fn state(&self) -> Result<State> {
+    pub(super) fn state(&self) -> Result<State> {
         let head = self.head()?;
         let generation = self.generation(head)?;
         let trust = self.trust(&generation)?;
@@ -81,13 +81,13 @@ impl Root {
         })
     }
 
-    pub fn head(&self) -> Result<Head> {
+    pub(super) fn head(&self) -> Result<Head> {
         let path = Head::path();
         let bytes = self.read_state_file(&path, SMALL_FILE_MAX_BYTES)?;
         Head::parse(&bytes).ok_or_else(|| self.corrupt(&path, "it is not a number and a digest"))
     }
 
-    pub fn generation(&self, head: Head) -> Result<Generation> {
+    pub(super) fn generation(&self, head: Head) -> Result<Generation> {
         let path = StorePath::generation(head.n, head.sha256);
         let bytes = self.read_named(&path, STATE_FILE_MAX_BYTES, head.sha256)?;
         let generation =
@@ -102,7 +102,7 @@ impl Root {
     ///
     /// # Errors
     /// [`Error::NotFound`] for a number that isn't reached yet; as [`Self::state`].
-    pub fn past_generation(&self, state: &State, n: u64) -> Result<Generation> {
+    pub(super) fn past_generation(&self, state: &State, n: u64) -> Result<Generation> {
         for link in Chain::from(self, state) {
             let (head, generation) = link?;
             if head.n == n {
