@@ -30,8 +30,8 @@ pub use config::ConfigCommand;
 pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
-    DisableArgs, EnableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, LogArgs,
-    OutdatedArgs, ProbeArgs, RollbackArgs, SelftestArgs, VerifyArgs,
+    DisableArgs, EnableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand, ListArgs,
+    LogArgs, OutdatedArgs, ProbeArgs, RollbackArgs, SelftestArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;

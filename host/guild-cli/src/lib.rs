@@ -107,7 +107,7 @@ fn kernel(
         KernelCommand::Selftest(args) => commands::kernel_selftest::run(args, output),
         KernelCommand::Gc => commands::kernel_gc::run(places, output),
         KernelCommand::Log(args) => commands::kernel_log::run(args, places, output),
-        KernelCommand::List => commands::kernel_list::run(places, output),
+        KernelCommand::List(args) => commands::kernel_list::run(args, places, output),
         KernelCommand::Active => commands::kernel_active::run(places, output),
         KernelCommand::Trust(command) => trust(command, places, output),
     }

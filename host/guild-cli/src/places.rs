@@ -94,9 +94,16 @@ pub fn required_store(places: &Places) -> Outcome<Store> {
 
 /// The machine's store, where there is one and it isn't left out.
 pub fn machine_s_store(places: &Places) -> Outcome<Option<Store>> {
-    places
+    let opened = places
         .machine_path()
-        .map_or(Ok(None), |path| open_existing(&path))
+        .map_or(Ok(None), |path| open_existing(&path));
+    opened.map_err(|failure| {
+        let hint = format!(
+            "--no-machine-store goes on without the machine's packages; its owner's next step: {}",
+            failure.hint
+        );
+        failure.hint(hint)
+    })
 }
 
 fn above_the_machine_s(places: &Places, store: Store) -> Outcome<Store> {

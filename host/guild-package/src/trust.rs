@@ -2,10 +2,12 @@
 //! hash of the one before (`docs/package-format.md`, section 7); the store's generation says which file
 //! is in force, so a change of trust commits like any other change.
 
+mod changes;
 mod rotation;
 mod succession;
 mod withdrawal;
 
+pub use changes::{NamedKey, TrustChange};
 pub use withdrawal::Withdrawal;
 
 use std::collections::BTreeSet;
@@ -402,7 +404,7 @@ impl TrustedKey {
     /// # Errors
     /// [`Error::ScopeDenied`] naming the part that denies.
     pub fn authorize(&self, right: Right, manifest: &Manifest) -> Result<()> {
-        let denied = |detail: String| self.denied(manifest, detail);
+        let denied = |detail: String| self.denied(right, manifest, detail);
         let matching = self
             .scopes
             .iter()
@@ -431,13 +433,14 @@ impl TrustedKey {
         Ok(())
     }
 
-    /// The error that says what of its scopes denies.
-    pub(crate) fn denied(&self, manifest: &Manifest, detail: String) -> Error {
+    /// The error that says what of its scopes denies `right`.
+    pub(crate) fn denied(&self, right: Right, manifest: &Manifest, detail: String) -> Error {
         let scopes = self.scopes.iter().map(|scope| scope.prefix.clone());
         Error::ScopeDenied {
             key: self.id,
             id: manifest.id.clone(),
             detail,
+            right,
             scopes: scopes.collect(),
         }
     }
@@ -564,7 +567,10 @@ fn check_new_prefixes(key: &TrustedKey, grant: &Grant) -> Result<()> {
     match grant.scopes.iter().find(known) {
         Some(scope) => {
             let what = format!("{} already has scope {}", key.id, scope.prefix);
-            Err(Error::usage(what, "See `guild kernel trust list`"))
+            Err(Error::usage(
+                what,
+                "Name a longer or another prefix; `guild kernel trust list` shows those it has",
+            ))
         }
         None => Ok(()),
     }
@@ -590,14 +596,22 @@ impl std::fmt::Display for Policy {
     }
 }
 
+impl std::fmt::Display for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Reviewer => "reviewer",
+            Self::Builder => "builder",
+            Self::Site => "site",
+            Self::Mirror => "mirror",
+        })
+    }
+}
+
 impl std::fmt::Display for Right {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Publish => "publish",
-            Self::Countersign(Role::Reviewer) => "countersign:reviewer",
-            Self::Countersign(Role::Builder) => "countersign:builder",
-            Self::Countersign(Role::Site) => "countersign:site",
-            Self::Countersign(Role::Mirror) => "countersign:mirror",
+            Self::Countersign(role) => return write!(f, "countersign:{role}"),
             Self::Epoch => "epoch",
             Self::Rotate => "rotate",
             Self::Revoke => "revoke",

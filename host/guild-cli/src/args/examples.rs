@@ -158,6 +158,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "guild kernel trust policy org.example --publishers 2 --reviewers 1 --distinct-operators",
         ],
     ),
+    (
+        "kernel list",
+        &["guild kernel list", "guild kernel list org.example.kernels"],
+    ),
     ("kernel outdated", &["guild kernel outdated Downloads"]),
     (
         "kernel trust show",

@@ -8,6 +8,7 @@ pub mod inspect;
 pub mod kernel_active;
 pub mod kernel_cosign;
 pub mod kernel_countersign;
+mod kernel_countersigners;
 pub mod kernel_disable;
 pub mod kernel_enable;
 pub mod kernel_floor;

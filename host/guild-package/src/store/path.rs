@@ -74,6 +74,13 @@ impl StorePath {
         Self(format!("staging/{token:016x}"))
     }
 
+    /// Whether it lies where artifacts, manifests and envelopes do.
+    pub(super) fn is_content(&self) -> bool {
+        [Area::Objects, Area::Meta]
+            .iter()
+            .any(|area| self.0.starts_with(area.root()))
+    }
+
     /// An entry that a directory listing gave, for removal or inspection.
     pub(super) fn listed(&self, name: &str) -> Self {
         Self(format!("{}/{name}", self.0))

@@ -14,7 +14,7 @@ use crate::receipt::{Grounds, Receipt};
 use crate::store::Store;
 use crate::store::generation::Generation;
 use crate::store::installed::{InstalledPackage, incompatible};
-use crate::store::lease::Held;
+use crate::store::lease::{self, Held, LeaseNote};
 use crate::store::lock::WriterLock;
 use crate::store::providers::{deselect, select_version};
 use crate::store::state::State;
@@ -43,6 +43,17 @@ pub struct Selected {
     pub probed: Option<Probed>,
     /// Digest of the receipt of what is enabled now.
     pub receipt: Option<Digest>,
+    /// Versions that sessions have though the package was disabled already.
+    pub in_use: Vec<InUse>,
+}
+
+/// A version that sessions have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InUse {
+    /// The version.
+    pub version: PackageVersion,
+    /// Who has it, as far as they said.
+    pub sessions: Vec<LeaseNote>,
 }
 
 /// Where `rollback` goes.
@@ -123,7 +134,8 @@ impl Store {
         }
         let selected = match (&previous, drain) {
             (None, _) => {
-                let selected = selected(&state.generation, id, None, false);
+                let mut selected = selected(&state.generation, id, None, false);
+                selected.in_use = self.in_use(&all)?;
                 drop(transaction);
                 selected
             }
@@ -138,8 +150,26 @@ impl Store {
         };
         if let Some(drain) = drain {
             self.wait_for_sessions(id, &all, drain)?;
+            return Ok(Selected {
+                in_use: Vec::new(),
+                ..selected
+            });
         }
         Ok(selected)
+    }
+
+    /// The versions that sessions have. Under the writer's lock, so that no other command takes them for a moment.
+    fn in_use(&self, versions: &[(PackageVersion, Digest)]) -> Result<Vec<InUse>> {
+        let mut found = Vec::new();
+        for (version, manifest) in versions {
+            if lease::is_in_use(&self.root, *manifest)? {
+                found.push(InUse {
+                    version: version.clone(),
+                    sessions: lease::notes(&self.root, Some(*manifest))?,
+                });
+            }
+        }
+        Ok(found)
     }
 
     fn commit_disabled(&self, transaction: Transaction<'_>, id: &PackageId) -> Result<Selected> {
@@ -156,7 +186,8 @@ impl Store {
     /// rollback goes back to where the first one left. Without an id it is the package whose selection changed last.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::ProbeFailed`]; [`Error::RollbackUnavailable`], with the reason and the versions that would do;
+    /// [`Error::NotFound`] for a package or generation that isn't there; [`Error::NothingSelected`];
+    /// [`Error::RollbackUnavailable`], with the reason and the versions that would do; [`Error::ProbeFailed`];
     /// [`Error::Usage`] for a pin where no version is left behind; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and
     /// [`Error::Io`].
     pub fn rollback(
@@ -169,10 +200,7 @@ impl Store {
         let state = transaction.state();
         let id = match id {
             Some(id) => id.clone(),
-            None => self.last_selected(state)?.ok_or_else(|| Error::NotFound {
-                what: "a change of selection to take back".to_owned(),
-                next: "`guild kernel log` lists what changed the store".to_owned(),
-            })?,
+            None => self.last_selected(state)?.ok_or(Error::NothingSelected)?,
         };
         let target = self.rollback_target(state, &id, options)?;
         let left = state.generation.enabled_version(&id).cloned();
@@ -193,7 +221,10 @@ impl Store {
                 self.select(transaction, "rollback", &package, held, probe)
             }
             Err(error @ Error::Io { .. }) => Err(error),
-            Err(error) => Err(self.unavailable(state, &id, Some(&target), error.to_string())),
+            Err(error) => {
+                let why = (error.to_string(), error.next_step());
+                Err(self.unavailable(state, &id, Some(&target), why))
+            }
         }
     }
 
@@ -209,17 +240,19 @@ impl Store {
         if let Some(n) = options.to_generation {
             let past = self.root.past_generation(state, n)?;
             let reason = || format!("generation {n} had no version of it enabled");
+            let next = || "`guild kernel log` lists the generations".to_owned();
             return match past.enabled_version(id) {
                 Some(version) => Ok(version.clone()),
-                None => Err(self.unavailable(state, id, None, reason())),
+                None => Err(self.unavailable(state, id, None, (reason(), next()))),
             };
         }
         let mut earlier = package.history.iter().rev();
         match earlier.find(|version| package.enabled.as_ref() != Some(version)) {
             Some(version) => Ok(version.clone()),
             None => {
-                let reason = "no other version of it was ever enabled";
-                Err(self.unavailable(state, id, None, reason.to_owned()))
+                let reason = "no other version of it was ever enabled".to_owned();
+                let next = format!("`guild kernel disable {id}` goes on without it");
+                Err(self.unavailable(state, id, None, (reason, next)))
             }
         }
     }
@@ -229,18 +262,25 @@ impl Store {
         state: &State,
         id: &PackageId,
         wanted: Option<&PackageVersion>,
-        reason: String,
+        (reason, next): (String, String),
     ) -> Error {
         let package = state.generation.packages.get(id);
         let versions = package
             .into_iter()
             .flat_map(|package| package.versions.keys());
         let possible = versions.filter(|version| self.selectable(state, id, version).is_ok());
+        let possible: Vec<PackageVersion> = possible.cloned().collect();
+        let enabled = state.generation.enabled_version(id);
+        let other = possible.iter().rev().find(|it| Some(*it) != enabled);
         Error::RollbackUnavailable {
             id: id.clone(),
             wanted: wanted.cloned(),
             reason,
-            possible: possible.cloned().collect(),
+            next: match other {
+                Some(other) => format!("`guild kernel enable {id}@{other}` goes to that one"),
+                None => next,
+            },
+            possible,
         }
     }
 
@@ -347,8 +387,10 @@ impl Store {
             let lock = WriterLock::take(&self.root, self.options.lock_wait_ms)?;
             let is_disabled = self.root.state()?.generation.enabled_version(id).is_none();
             let next = match is_disabled {
-                true => "It is disabled, and no new session gets it; these end on it",
-                false => "Another command has enabled it again meanwhile",
+                true => {
+                    "It is disabled, and no new session gets it; the same command waits for these again"
+                }
+                false => "Another command has enabled it again meanwhile; disable it again",
             };
             let mut versions = versions.iter();
             let free = versions.try_for_each(|(version, manifest)| {
@@ -392,6 +434,7 @@ fn selected(
         changed,
         probed: None,
         receipt: generation.enabled(id).and_then(|(_, state)| state.receipt),
+        in_use: Vec::new(),
     }
 }
 

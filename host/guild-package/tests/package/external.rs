@@ -4,7 +4,8 @@ use guild_package::countersign::{Addition, countersign_bundle};
 use guild_package::external::{attach_signature, request_signature};
 use guild_package::store::RevokeOptions;
 use guild_package::trust::{Grant, Policy, Right, Role, Scope, Withdrawal};
-use guild_package::{Code, SignOptions, sign_package};
+use guild_package::verify::Countersigner;
+use guild_package::{Code, SignOptions, sign_package, verify_bundle};
 
 use crate::fixture::{Bench, Publisher, grant, options, stage};
 use crate::versions::CPU;
@@ -12,11 +13,15 @@ use crate::versions::CPU;
 /// Ed25519 by the library itself, over the bytes of the request and nothing else: what a module does.
 fn sign_elsewhere(publisher: &Publisher, request: &[u8]) -> [u8; 64] {
     use ed25519_dalek::Signer as _;
+    elsewhere(publisher).sign(request).to_bytes()
+}
+
+/// The key, in the library's own form.
+fn elsewhere(publisher: &Publisher) -> ed25519_dalek::SigningKey {
     let seed = std::fs::read_to_string(&publisher.seed_file).unwrap();
     let hex = seed.trim_end().rsplit(' ').next().unwrap();
     let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
-    let key = ed25519_dalek::SigningKey::from_bytes(&std::array::from_fn(byte));
-    key.sign(request).to_bytes()
+    ed25519_dalek::SigningKey::from_bytes(&std::array::from_fn(byte))
 }
 
 #[test]
@@ -82,6 +87,86 @@ fn a_signature_from_elsewhere_makes_the_same_bundle() {
         attach("sig", "late.gkernel").unwrap_err().code(),
         Code::Usage
     );
+}
+
+/// What somebody may sign by mistake, and the words by which the message tells it.
+#[test]
+fn a_signature_of_another_kind_is_told_from_a_wrong_one() {
+    use base64::Engine as _;
+    use sha2::{Digest as _, Sha256, Sha512};
+    let bench = Bench::new();
+    let staging = stage(bench.path(), CPU, "1.0.0", "");
+    let at = |name: &str| bench.path().join(name);
+    let options = SignOptions::default();
+    request_signature(staging.path(), &at("request"), &options).unwrap();
+    let request = std::fs::read(at("request")).unwrap();
+    let manifest = &request[request.iter().position(|byte| *byte == b'{').unwrap()..];
+    let key = elsewhere(&bench.publisher);
+    let sign = |bytes: &[u8]| sign_elsewhere(&bench.publisher, bytes).to_vec();
+    let prehashed = |bytes: &[u8]| {
+        let prehash = Sha512::new_with_prefix(bytes);
+        key.sign_prehashed(prehash, None)
+            .unwrap()
+            .to_bytes()
+            .to_vec()
+    };
+    let hex = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    let attach = |bytes: &[u8]| {
+        std::fs::write(at("sig"), bytes).unwrap();
+        let (request, signature) = (at("request"), at("sig"));
+        let files = (request.as_path(), signature.as_path());
+        let key = &bench.publisher.record;
+        attach_signature(staging.path(), key, files, &at("bundle"), &options).unwrap_err()
+    };
+    for (bytes, words) in [
+        (prehashed(&request), "Ed25519ph"),
+        (prehashed(manifest), "Ed25519ph"),
+        (sign(manifest), "the manifest alone"),
+        (sign(&Sha512::digest(&request)), "a SHA-512 digest"),
+        (
+            sign(hex(&Sha256::digest(&request)).as_bytes()),
+            "a SHA-256 digest",
+        ),
+        (sign(&Sha256::digest(manifest)), "a SHA-256 digest"),
+        (sign(&[&request[..], b"\n"].concat()), "a line break"),
+        (sign(b"x"), "another key or over other bytes"),
+    ] {
+        let error = attach(&bytes);
+        assert_eq!(error.code(), Code::SignatureInvalid);
+        let text = error.to_string();
+        assert!(text.contains(words), "no {words:?} in: {text}");
+        assert!(text.contains("pure Ed25519 over the bytes of"), "{text}");
+        assert!(error.next_step().contains("without a hash"), "{error:?}");
+    }
+    let good = sign(&request);
+    let base64 = base64::engine::general_purpose::STANDARD;
+    for (bytes, words) in [
+        (good[..63].to_vec(), "it has 63 bytes"),
+        (good[..32].to_vec(), "it has 32 bytes"),
+        (hex(&good).into_bytes(), "in hex"),
+        (Vec::new(), "it is empty"),
+        (b"-----BEGIN SSH SIGNATURE-----".to_vec(), "SSH"),
+        (b"untrusted comment: x\n".to_vec(), "minisign"),
+        (base64.encode(&good[..32]).into_bytes(), "it has 44 bytes"),
+    ] {
+        let error = attach(&bytes);
+        assert_eq!(error.code(), Code::Usage);
+        assert!(
+            error.to_string().contains(words),
+            "no {words:?} in: {error}"
+        );
+        let next = error.next_step();
+        assert!(
+            next.contains("64 bytes") && next.contains("pure Ed25519"),
+            "{next}"
+        );
+    }
+    assert!(!at("bundle").exists());
 }
 
 fn countersigner(role: Role) -> Grant {
@@ -159,6 +244,22 @@ fn row_20_a_threshold_counts_distinct_keys_and_operators() {
 
     let installed = bench.install(&whole).unwrap();
     assert_eq!(installed.signers.len(), 2);
+    // The reviewer is named; a publisher's own review isn't one.
+    let by = |countersigners: &[Countersigner]| {
+        let all = countersigners.iter();
+        all.map(|it| (it.role, it.signer.key)).collect::<Vec<_>>()
+    };
+    let reviewed = vec![(Role::Reviewer, reviewer.record.id)];
+    assert_eq!(by(&installed.countersigners), reviewed);
+    let listed = bench.store.list().unwrap();
+    assert_eq!(
+        by(listed[0].package.as_ref().unwrap().countersigners()),
+        reviewed
+    );
+    let path = bench.bundle_file(&whole);
+    let trust = bench.store.trust().unwrap();
+    let verified = verify_bundle(&path, &trust, &options().verify).unwrap();
+    assert_eq!(by(verified.countersigners()), reviewed);
     // One manifest, however many signed it.
     let digest =
         |bytes: &[u8]| guild_package::Digest::of(&crate::fixture::entries(bytes)["manifest.json"]);
