@@ -41,7 +41,13 @@ pub fn run(cli: &Cli, settings: &Settings) -> Exit {
     });
     match ended {
         Ok(()) => Exit::Ok,
-        Err(failure) => {
+        Err(mut failure) => {
+            if cli.global.machine {
+                // Whoever works on the machine's store goes on there.
+                failure.hint = failure
+                    .hint
+                    .replace("`guild kernel", "`guild --machine kernel");
+            }
             output.failure(&failure);
             failure.exit
         }

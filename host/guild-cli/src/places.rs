@@ -87,7 +87,7 @@ pub fn say_whose(places: &Places, output: Output) -> Outcome<bool> {
 pub fn required_store(places: &Places) -> Outcome<Store> {
     let store = open_existing(&store_path(places)?)?.ok_or_else(|| {
         Failure::new(Exit::NotFound, "there is no package store yet")
-            .hint("`guild kernel install` makes one; --machine works on the machine's")
+            .hint("`guild kernel trust add KEY.json --scope PREFIX` makes one; --machine works on the machine's")
     })?;
     above_the_machine_s(places, store)
 }

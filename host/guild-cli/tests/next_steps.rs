@@ -169,18 +169,6 @@ fn of_versions() -> Vec<Error> {
         },
         still_needed(None),
         still_needed(Some("1.0.0")),
-        Error::Preflight {
-            id: id.parse().unwrap(),
-            version: Box::new("1.0.0".parse().unwrap()),
-            library: "lib/x.so".parse().unwrap(),
-            refusal: Box::new(Refusal::NoteMissing),
-        },
-        Error::ProbeFailed {
-            id: id.parse().unwrap(),
-            version: Box::new("1.0.0".parse().unwrap()),
-            reason: "x".into(),
-            next: "Ask",
-        },
     ]
 }
 
@@ -202,6 +190,18 @@ fn of_stores() -> Vec<Error> {
         source: kind.into(),
     };
     vec![
+        Error::Preflight {
+            id: id.parse().unwrap(),
+            version: Box::new("1.0.0".parse().unwrap()),
+            library: "lib/x.so".parse().unwrap(),
+            refusal: Box::new(Refusal::NoteMissing),
+        },
+        Error::ProbeFailed {
+            id: id.parse().unwrap(),
+            version: Box::new("1.0.0".parse().unwrap()),
+            reason: "x".into(),
+            next: "Ask",
+        },
         refused(false),
         refused(true),
         Error::SessionsActive {

@@ -42,6 +42,9 @@ impl Home {
 
     fn run(&self, line: &str) -> Output {
         let mut command = program::command(self.path());
+        if line.contains("--machine ") {
+            command.env_remove("GUILD_NO_MACHINE_STORE");
+        }
         command.args(line.split(' ')).output().unwrap()
     }
 
@@ -200,6 +203,13 @@ fn a_store_without_any_selection_has_nothing_to_roll_back() {
             .contains("guild kernel log"),
         "{answer}"
     );
+    // On the machine's store the next command is one for that store.
+    home.json(
+        "--machine --machine-data-dir machine kernel trust add author.json --scope org.example",
+    );
+    let machine = home.answer("--machine --machine-data-dir machine kernel rollback");
+    let hint = machine["hint"].as_str().unwrap();
+    assert!(hint.contains("`guild --machine kernel log`"), "{machine}");
     let missing = home.answer("kernel list org.example.none");
     assert_eq!(missing["code"], "NOT_FOUND", "{missing}");
 }

@@ -365,6 +365,17 @@ impl Fault {
         }
     }
 
+    /// For where nothing but text gets through: what to do stands behind it, where the message doesn't say it.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Package(_)
+            | Self::Memory { .. }
+            | Self::LoaderUnavailable { .. }
+            | Self::AmbientTainted { .. } => format!("{self}. {}", self.mend()),
+            _ => self.to_string(),
+        }
+    }
+
     pub(crate) fn of(self, package: impl Into<String>) -> LoadError {
         LoadError {
             package: package.into(),

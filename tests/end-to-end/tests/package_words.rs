@@ -106,45 +106,42 @@ fn a_missing_file_is_marked_and_the_same_bundle_brings_it_back() {
     assert_eq!(listed["packages"][0]["state"], "enabled");
 }
 
+/// A bundle that a reviewer whom the site trusts has countersigned, and the reviewer's key.
+fn reviewed(site: &Site) -> (String, String) {
+    let at = |name: &str| site.path(name).to_string_lossy().into_owned();
+    let (seed, public, out) = (at("reviewer.seed"), at("reviewer.json"), at("out.gkernel"));
+    let words = |line: &str, more: &[&str]| -> Vec<String> {
+        let words = line.split(' ').chain(more.iter().copied());
+        words.map(str::to_owned).collect()
+    };
+    let json = |line: Vec<String>| {
+        let line: Vec<&str> = line.iter().map(String::as_str).collect();
+        site.guild.json(&line).unwrap()
+    };
+    let line = format!("kernel keygen --seed-file {seed} --public {public} --label Rita");
+    let made = json(words(
+        &line,
+        &["--operator", "Review Board", "--test-identity"],
+    ));
+    let key = text(&made["key_id"]).to_owned();
+    let line = format!("kernel trust add {public} --scope org.guild --right countersign:reviewer");
+    json(words(&line, &[]));
+    let bundle = site.bundle(QWEN);
+    let line = format!(
+        "kernel countersign {bundle} --role reviewer --statement good --key-id {key} --seed-file {seed} --out {out}"
+    );
+    let line = words(&line, &[]);
+    let line: Vec<&str> = line.iter().map(String::as_str).collect();
+    let (_, written) = said(site, &line);
+    assert!(written.contains(&format!("Bundle {out}")), "{written}");
+    (out, key)
+}
+
 #[test]
 fn a_reviewer_is_shown_with_role_key_and_operator() {
     let site = Site::new();
-    let at = |name: &str| site.path(name).to_string_lossy().into_owned();
-    let (seed, public, out) = (at("reviewer.seed"), at("reviewer.json"), at("out.gkernel"));
-    let keygen = [
-        "kernel",
-        "keygen",
-        "--seed-file",
-        &seed,
-        "--public",
-        &public,
-    ];
-    let who = [
-        "--label",
-        "Rita",
-        "--operator",
-        "Review Board",
-        "--test-identity",
-    ];
-    let made = site.guild.json(&[&keygen[..], &who].concat()).unwrap();
-    let key = text(&made["key_id"]);
-    let add = ["kernel", "trust", "add", &public, "--scope", "org.guild"];
-    let right = ["--right", "countersign:reviewer"];
-    site.guild.json(&[&add[..], &right].concat()).unwrap();
-    let bundle = site.bundle(QWEN);
-    let countersign = [
-        "kernel",
-        "countersign",
-        &bundle,
-        "--role",
-        "reviewer",
-        "--statement",
-        "good",
-    ];
-    let by = ["--key-id", key, "--seed-file", &seed, "--out", &out];
-    let (_, written) = said(&site, &[&countersign[..], &by].concat());
-    assert!(written.contains(&format!("Bundle {out}")), "{written}");
-
+    let (out, key) = reviewed(&site);
+    let key = key.as_str();
     let line = format!("reviewer  {key} Rita (test identity), held by Review Board");
     let (verified, _) = said(&site, &["kernel", "verify", &out]);
     assert!(verified.lines().any(|shown| shown == line), "{verified}");

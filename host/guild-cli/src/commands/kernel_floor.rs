@@ -20,12 +20,12 @@ fn list(wanted: Option<&str>, places: &Places, output: Output) -> Outcome<()> {
     let wanted: Option<PackageId> = wanted.map(|id| parsed("ID", id)).transpose()?;
     let store = existing_store(places)?;
     let generation = store.as_ref().map(Store::generation).transpose()?;
-    if let (Some(id), Some(store)) = (&wanted, &store) {
-        let below = store.below().map(Store::generation).transpose()?;
-        let mut all = generation.iter().chain(&below);
-        if !all.any(|generation| generation.knows(id)) {
-            output.say(unknown(id));
-        }
+    let below = store.as_ref().and_then(Store::below);
+    let below = below.map(Store::generation).transpose()?;
+    if let Some(id) = &wanted
+        && !generation.iter().chain(&below).any(|it| it.knows(id))
+    {
+        output.say(unknown(id));
     }
     let floors = generation.map(|generation| generation.floors);
     let floors = floors.unwrap_or_default();

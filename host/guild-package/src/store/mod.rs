@@ -381,7 +381,9 @@ impl Default for StoreOptions {
 fn no_store(path: &Path) -> Error {
     Error::NotFound {
         what: format!("a package store at {}", path.display()),
-        next: "`guild kernel install` makes one; GUILD_DATA_DIR says where".to_owned(),
+        next:
+            "`guild kernel trust add KEY.json --scope PREFIX` makes one; GUILD_DATA_DIR says where"
+                .to_owned(),
     }
 }
 

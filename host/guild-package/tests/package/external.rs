@@ -5,7 +5,7 @@ use guild_package::external::{attach_signature, request_signature};
 use guild_package::store::RevokeOptions;
 use guild_package::trust::{Grant, Policy, Right, Role, Scope, Withdrawal};
 use guild_package::verify::Countersigner;
-use guild_package::{Code, SignOptions, sign_package, verify_bundle};
+use guild_package::{Code, Error, SignOptions, sign_package, verify_bundle};
 
 use crate::fixture::{Bench, Publisher, grant, options, stage};
 use crate::versions::CPU;
@@ -89,84 +89,105 @@ fn a_signature_from_elsewhere_makes_the_same_bundle() {
     );
 }
 
+/// A request, and what comes of files that are given as its signature.
+struct Asked {
+    bench: Bench,
+    staging: tempfile::TempDir,
+    request: Vec<u8>,
+}
+
+impl Asked {
+    fn new() -> Self {
+        let bench = Bench::new();
+        let staging = stage(bench.path(), CPU, "1.0.0", "");
+        let path = bench.path().join("request");
+        request_signature(staging.path(), &path, &SignOptions::default()).unwrap();
+        Self {
+            request: std::fs::read(path).unwrap(),
+            bench,
+            staging,
+        }
+    }
+
+    fn sign(&self, bytes: &[u8]) -> Vec<u8> {
+        sign_elsewhere(&self.bench.publisher, bytes).to_vec()
+    }
+
+    /// Why `bytes` are refused.
+    fn refused(&self, bytes: &[u8]) -> Error {
+        let at = |name: &str| self.bench.path().join(name);
+        std::fs::write(at("sig"), bytes).unwrap();
+        let (request, signature, bundle) = (at("request"), at("sig"), at("bundle"));
+        let refused = attach_signature(
+            self.staging.path(),
+            &self.bench.publisher.record,
+            (&request, &signature),
+            &bundle,
+            &SignOptions::default(),
+        );
+        assert!(!bundle.exists());
+        refused.unwrap_err()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What somebody may sign by mistake, and the words by which the message tells it.
 #[test]
 fn a_signature_of_another_kind_is_told_from_a_wrong_one() {
-    use base64::Engine as _;
     use sha2::{Digest as _, Sha256, Sha512};
-    let bench = Bench::new();
-    let staging = stage(bench.path(), CPU, "1.0.0", "");
-    let at = |name: &str| bench.path().join(name);
-    let options = SignOptions::default();
-    request_signature(staging.path(), &at("request"), &options).unwrap();
-    let request = std::fs::read(at("request")).unwrap();
+    let asked = Asked::new();
+    let request = &asked.request[..];
     let manifest = &request[request.iter().position(|byte| *byte == b'{').unwrap()..];
-    let key = elsewhere(&bench.publisher);
-    let sign = |bytes: &[u8]| sign_elsewhere(&bench.publisher, bytes).to_vec();
+    let key = elsewhere(&asked.bench.publisher);
     let prehashed = |bytes: &[u8]| {
-        let prehash = Sha512::new_with_prefix(bytes);
-        key.sign_prehashed(prehash, None)
-            .unwrap()
-            .to_bytes()
-            .to_vec()
+        let signature = key.sign_prehashed(Sha512::new_with_prefix(bytes), None);
+        signature.unwrap().to_bytes().to_vec()
     };
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
-    let attach = |bytes: &[u8]| {
-        std::fs::write(at("sig"), bytes).unwrap();
-        let (request, signature) = (at("request"), at("sig"));
-        let files = (request.as_path(), signature.as_path());
-        let key = &bench.publisher.record;
-        attach_signature(staging.path(), key, files, &at("bundle"), &options).unwrap_err()
-    };
+    let sign = |bytes: &[u8]| asked.sign(bytes);
+    let in_hex = hex(&Sha256::digest(request));
     for (bytes, words) in [
-        (prehashed(&request), "Ed25519ph"),
+        (prehashed(request), "Ed25519ph"),
         (prehashed(manifest), "Ed25519ph"),
         (sign(manifest), "the manifest alone"),
-        (sign(&Sha512::digest(&request)), "a SHA-512 digest"),
-        (
-            sign(hex(&Sha256::digest(&request)).as_bytes()),
-            "a SHA-256 digest",
-        ),
+        (sign(&Sha512::digest(request)), "a SHA-512 digest"),
+        (sign(in_hex.as_bytes()), "a SHA-256 digest"),
         (sign(&Sha256::digest(manifest)), "a SHA-256 digest"),
-        (sign(&[&request[..], b"\n"].concat()), "a line break"),
+        (sign(&[request, b"\n"].concat()), "a line break"),
         (sign(b"x"), "another key or over other bytes"),
     ] {
-        let error = attach(&bytes);
+        let error = asked.refused(&bytes);
         assert_eq!(error.code(), Code::SignatureInvalid);
         let text = error.to_string();
         assert!(text.contains(words), "no {words:?} in: {text}");
         assert!(text.contains("pure Ed25519 over the bytes of"), "{text}");
         assert!(error.next_step().contains("without a hash"), "{error:?}");
     }
-    let good = sign(&request);
-    let base64 = base64::engine::general_purpose::STANDARD;
+}
+
+#[test]
+fn a_file_without_a_signature_is_told_by_what_it_holds() {
+    let asked = Asked::new();
+    let good = asked.sign(&asked.request);
     for (bytes, words) in [
         (good[..63].to_vec(), "it has 63 bytes"),
         (good[..32].to_vec(), "it has 32 bytes"),
-        (hex(&good).into_bytes(), "in hex"),
+        (hex(&good).into_bytes(), "the signature in hex"),
+        (hex(&good[..32]).into_bytes(), "32 bytes in hex"),
         (Vec::new(), "it is empty"),
         (b"-----BEGIN SSH SIGNATURE-----".to_vec(), "SSH"),
+        (b"-----BEGIN PKCS7-----".to_vec(), "PEM"),
         (b"untrusted comment: x\n".to_vec(), "minisign"),
-        (base64.encode(&good[..32]).into_bytes(), "it has 44 bytes"),
     ] {
-        let error = attach(&bytes);
+        let error = asked.refused(&bytes);
         assert_eq!(error.code(), Code::Usage);
-        assert!(
-            error.to_string().contains(words),
-            "no {words:?} in: {error}"
-        );
-        let next = error.next_step();
-        assert!(
-            next.contains("64 bytes") && next.contains("pure Ed25519"),
-            "{next}"
-        );
+        let (text, next) = (error.to_string(), error.next_step());
+        assert!(text.contains(words), "no {words:?} in: {text}");
+        let expected = next.contains("64 bytes") && next.contains("pure Ed25519");
+        assert!(expected, "{next}");
     }
-    assert!(!at("bundle").exists());
 }
 
 fn countersigner(role: Role) -> Grant {

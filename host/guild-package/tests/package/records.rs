@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 
 use guild_package::Code;
 use guild_package::rotation::{RotationBody, write_rotation};
-use guild_package::store::RevokeOptions;
 use guild_package::store::generation::{Active, Generation};
+use guild_package::store::{LogEntry, RevokeOptions};
 use guild_package::trust::{KeyStatus, Policy, Right, RightLeft, TrustBody, Withdrawal};
 
 use crate::fixture::{Bench, Publisher, grant, options};
@@ -51,7 +51,7 @@ fn the_log_tells_what_each_generation_changed() {
     assert_eq!((whole.generations, whole.trust_files), (6, 2));
 
     // Who serves the one name that all fixture packages provide.
-    let served = |entry: &guild_package::store::LogEntry| {
+    let served = |entry: &LogEntry| {
         let who = |active: &Option<Active>| {
             let active = active.as_ref().map(|active| active.version.to_string());
             active.unwrap_or_else(|| "nobody".to_owned())
@@ -72,6 +72,11 @@ fn the_log_tells_what_each_generation_changed() {
         none,
     ];
     assert_eq!(all, expected);
+}
+
+fn trust_changes(entry: &LogEntry) -> Vec<String> {
+    let changes = entry.trust_changes.iter();
+    changes.map(ToString::to_string).collect()
 }
 
 #[test]
@@ -112,16 +117,7 @@ fn the_log_tells_what_each_change_of_trust_was() {
     bench.store.trust_revoke(&old.id, &lost).unwrap();
 
     let log = bench.store.log(usize::MAX).unwrap();
-    let changes: Vec<Vec<String>> = log
-        .iter()
-        .map(|entry| {
-            entry
-                .trust_changes
-                .iter()
-                .map(ToString::to_string)
-                .collect()
-        })
-        .collect();
+    let changes: Vec<_> = log.iter().map(trust_changes).collect();
     let (old, new) = (
         format!("{} (publisher)", old.id.short()),
         format!("{} (successor)", new.id.short()),
