@@ -85,7 +85,7 @@ fn of_trust() -> Vec<Error> {
         pinned: vec![KEY.parse().unwrap()],
         offered: vec![KEY.parse().unwrap()],
         followed_by: followed.iter().map(|key| key.parse().unwrap()).collect(),
-        may_hand_on: may.map(|key| key.parse().unwrap()),
+        may_hand_on: may.map(|key| Box::new(key.parse().unwrap())),
     };
     let scope = |right, scope: &str| Error::ScopeDenied {
         key: KEY.parse().unwrap(),

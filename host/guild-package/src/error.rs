@@ -178,7 +178,7 @@ pub enum Error {
         /// The keys that follow the pinned ones by rotations that were taken.
         followed_by: Vec<KeyId>,
         /// A key that the publisher may still hand on by a rotation.
-        may_hand_on: Option<KeyId>,
+        may_hand_on: Option<Box<KeyId>>,
     },
     /// A key that no one should use.
     #[error("the public key is not acceptable: {reason}")]
@@ -365,7 +365,7 @@ pub enum Error {
         /// The package.
         id: PackageId,
         /// Where it should go; absent if there is no such version.
-        wanted: Option<PackageVersion>,
+        wanted: Option<Box<PackageVersion>>,
         /// What stands in the way.
         reason: String,
         /// What would take that out of the way.

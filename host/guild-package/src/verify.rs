@@ -656,7 +656,7 @@ fn check_publisher(
             .collect(),
         pinned,
         offered,
-        may_hand_on,
+        may_hand_on: may_hand_on.map(Box::new),
     })
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use rustix::io::Errno;
 
 use super::{Error, list};
+use crate::key::KeyId;
 use crate::name::PackageId;
 use crate::trust::Right;
 
@@ -66,7 +67,7 @@ impl Error {
                 followed_by,
                 may_hand_on,
                 ..
-            } => return Some(of_publisher(offered, followed_by, may_hand_on.as_ref())),
+            } => return Some(of_publisher(offered, followed_by, may_hand_on.as_deref())),
             Self::KeyUnacceptable { .. } => "Ask its owner for a key made by `guild kernel keygen`",
             Self::KeyRevoked { .. } => {
                 "A withdrawal is never taken back: take another key of its holder, or a release that one signed"
@@ -135,12 +136,11 @@ fn without(id: &PackageId, below: bool, mend: &str) -> String {
     }
 }
 
-fn of_publisher<K: ToString>(offered: &[K], followed_by: &[K], may_hand_on: Option<&K>) -> String {
+fn of_publisher(offered: &[KeyId], followed_by: &[KeyId], may_hand_on: Option<&KeyId>) -> String {
     let accept = "if the publisher announced another key, install with --accept-new-publisher";
     match (may_hand_on, followed_by) {
         (Some(key), _) => format!(
-            "Ask the publisher for a rotation from {} to {} and take it with `guild kernel trust rotate FILE`; {accept}",
-            key.to_string(),
+            "Ask the publisher for a rotation from {key} to {} and take it with `guild kernel trust rotate FILE`; {accept}",
             list(offered)
         ),
         (None, []) => format!("No rotation is possible any more: {accept}"),

@@ -274,7 +274,7 @@ impl Store {
         let other = possible.iter().rev().find(|it| Some(*it) != enabled);
         Error::RollbackUnavailable {
             id: id.clone(),
-            wanted: wanted.cloned(),
+            wanted: wanted.cloned().map(Box::new),
             reason,
             next: match other {
                 Some(other) => format!("`guild kernel enable {id}@{other}` goes to that one"),
