@@ -31,7 +31,7 @@ pub use global::{ColorWhen, GlobalArgs, LogFormat};
 pub use inspect::InspectArgs;
 pub use kernel::{
     AuditArgs, DisableArgs, EnableArgs, FloorArgs, InstallArgs, InstalledArgs, KernelCommand,
-    LogArgs, OutdatedArgs, ProbeArgs, RollbackArgs, SelftestArgs, VerifyArgs,
+    ListArgs, LogArgs, OutdatedArgs, ProbeArgs, RollbackArgs, SelftestArgs, VerifyArgs,
 };
 pub use logits::LogitsArgs;
 pub use man::ManArgs;

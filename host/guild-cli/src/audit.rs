@@ -83,7 +83,7 @@ fn attempt_of_kernel(command: &KernelCommand) -> Option<Attempt> {
         | KernelCommand::Doctor
         | KernelCommand::Log(_)
         | KernelCommand::Audit(_)
-        | KernelCommand::List
+        | KernelCommand::List(_)
         | KernelCommand::Active => None,
     }
 }

@@ -83,6 +83,16 @@ impl Failure {
         Failure::new(Exit::Io, format!("{}: {error}", path.display())).hint(hint)
     }
 
+    /// A package error that stays where it is.
+    pub fn of_package(error: &guild_package::Error) -> Failure {
+        Failure::new(
+            Exit::from_number(error.code().exit_code()),
+            error.to_string(),
+        )
+        .hint(error.next_step())
+        .of_refusal(error.refused())
+    }
+
     /// The JSON object that stands on stdout.
     pub fn to_json(&self) -> Value {
         let mut object = json!({
@@ -101,11 +111,7 @@ impl Failure {
 
 impl From<guild_package::Error> for Failure {
     fn from(error: guild_package::Error) -> Failure {
-        Failure::new(
-            Exit::from_number(error.code().exit_code()),
-            error.to_string(),
-        )
-        .of_refusal(error.refused())
+        Failure::of_package(&error)
     }
 }
 
@@ -132,24 +138,14 @@ impl From<guild_model::ModelError> for Failure {
 impl From<guild_loader::LoadError> for Failure {
     fn from(error: guild_loader::LoadError) -> Failure {
         Failure::new(Exit::from_number(error.code().exit), error.to_string())
+            .hint(error.next_step())
             .of_refusal(error.refused())
     }
 }
 
 impl From<guild_graph::GraphError> for Failure {
     fn from(error: guild_graph::GraphError) -> Failure {
-        use guild_graph::GraphError as G;
-        let hint = match &error {
-            G::Model(error) => error.next_step(),
-            G::NoRunner { left_out, .. } if !left_out.is_empty() => {
-                "allow the package that isn't loaded (--no-builtin-* and --external-only leave \
-                 packages out), or install one with a runner for it"
-            }
-            G::NoRunner { .. } => {
-                "install a package with a runner for it; `guild inspect` still shows the file"
-            }
-            _ => "",
-        };
+        let hint = error.next_step();
         Failure::new(Exit::from_number(error.code().exit()), error.to_string()).hint(hint)
     }
 }
@@ -168,7 +164,18 @@ impl From<guild_engine::EngineError> for Failure {
             E::LogitNotFinite { .. } => Exit::Damaged,
             _ => Exit::Internal,
         };
-        Failure::new(exit, error.to_string())
+        let hint = match &error {
+            E::Graph(inner) => inner.next_step(),
+            E::Threads { .. } => "use fewer threads with -t",
+            E::NoSlot { .. } => "end a session first",
+            E::ContextFull { .. } => "raise the context with -c",
+            E::SessionEnded => "start a new session",
+            E::BiasTwice { .. } => "give one",
+            E::NoCandidate => "lift a logit-bias of -inf",
+            E::LogitNotFinite { .. } => "compare with another package, or check the file",
+            _ => "",
+        };
+        Failure::new(exit, error.to_string()).hint(hint)
     }
 }
 
@@ -182,6 +189,12 @@ fn out_of_memory(status: guild_status) -> bool {
 
 impl From<guild_model::TokenizeError> for Failure {
     fn from(error: guild_model::TokenizeError) -> Failure {
-        Failure::new(Exit::Usage, error.to_string())
+        use guild_model::TokenizeError as T;
+        let hint = match &error {
+            T::NoToken { .. } => "remove it from the text",
+            T::TextTooLong { .. } | T::WordTooLong { .. } => "split the text",
+            _ => "`guild tokenize` shows the ids of a text",
+        };
+        Failure::new(Exit::Usage, error.to_string()).hint(hint)
     }
 }

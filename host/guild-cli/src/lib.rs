@@ -42,7 +42,13 @@ pub fn run(cli: &Cli, settings: &Settings) -> Exit {
     });
     match ended {
         Ok(()) => Exit::Ok,
-        Err(failure) => {
+        Err(mut failure) => {
+            if cli.global.machine {
+                // Whoever works on the machine's store goes on there.
+                failure.hint = failure
+                    .hint
+                    .replace("`guild kernel", "`guild --machine kernel");
+            }
             output.failure(&failure);
             audit::record(&cli.command, &Places::of(&cli.global), &failure);
             failure.exit
@@ -111,7 +117,7 @@ fn kernel(
         KernelCommand::Gc => commands::kernel_gc::run(places, output),
         KernelCommand::Log(args) => commands::kernel_log::run(args, places, output),
         KernelCommand::Audit(args) => commands::kernel_audit::run(args, places, output),
-        KernelCommand::List => commands::kernel_list::run(places, output),
+        KernelCommand::List(args) => commands::kernel_list::run(args, places, output),
         KernelCommand::Active => commands::kernel_active::run(places, output),
         KernelCommand::Trust(command) => trust(command, places, output),
     }

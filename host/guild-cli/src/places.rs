@@ -89,16 +89,23 @@ pub fn say_whose(places: &Places, output: Output) -> Outcome<bool> {
 pub fn required_store(places: &Places) -> Outcome<Store> {
     let store = open_existing(&store_path(places)?)?.ok_or_else(|| {
         Failure::new(Exit::NotFound, "there is no package store yet")
-            .hint("`guild kernel install` makes one; --machine works on the machine's")
+            .hint("`guild kernel trust add KEY.json --scope PREFIX` makes one; --machine works on the machine's")
     })?;
     above_the_machine_s(places, store)
 }
 
 /// The machine's store, where there is one and it isn't left out.
 pub fn machine_s_store(places: &Places) -> Outcome<Option<Store>> {
-    places
+    let opened = places
         .machine_path()
-        .map_or(Ok(None), |path| open_existing(&path))
+        .map_or(Ok(None), |path| open_existing(&path));
+    opened.map_err(|failure| {
+        let hint = format!(
+            "--no-machine-store goes on without the machine's packages; its owner's next step: {}",
+            failure.hint
+        );
+        failure.hint(hint)
+    })
 }
 
 fn above_the_machine_s(places: &Places, store: Store) -> Outcome<Store> {

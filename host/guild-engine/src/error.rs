@@ -16,21 +16,20 @@ pub enum EngineError {
     #[error(transparent)]
     Batch(#[from] BatchError),
     /// A thread could not be started.
-    #[error("a worker thread could not be started: {source}; use fewer threads with -t")]
+    #[error("a worker thread could not be started: {source}")]
     Threads {
         /// The system's error.
         source: std::io::Error,
     },
     /// Every slot is taken.
-    #[error("all {slots} sequence slots are in use; end a session first")]
+    #[error("all {slots} sequence slots are in use")]
     NoSlot {
         /// Slots that there are.
         slots: u32,
     },
     /// The sequence has no room for the tokens.
     #[error(
-        "the context holds {context} positions; {used} are used and {wanted} more were asked for; \
-         raise the context with -c"
+        "the context holds {context} positions; {used} are used and {wanted} more were asked for"
     )]
     ContextFull {
         /// Positions of a sequence.
@@ -49,7 +48,7 @@ pub enum EngineError {
         vocabulary: usize,
     },
     /// A session that a failed pass ended was used.
-    #[error("the session has ended; start a new one")]
+    #[error("the session has ended")]
     SessionEnded,
     /// A sampling parameter is outside its range.
     #[error("{name} is {value}; it must be {range}")]
@@ -72,7 +71,7 @@ pub enum EngineError {
         vocabulary: usize,
     },
     /// Two logit biases for one token.
-    #[error("logit-bias is given twice for token {token}; give one")]
+    #[error("logit-bias is given twice for token {token}")]
     BiasTwice {
         /// The token.
         token: u32,
@@ -89,7 +88,7 @@ pub enum EngineError {
         limit: usize,
     },
     /// Logit biases forbid every token.
-    #[error("every token is forbidden; lift a logit-bias of -inf")]
+    #[error("every token is forbidden")]
     NoCandidate,
     /// A row of logits of another length than the vocabulary that the sampler was made for.
     #[error("a row has {found} logits, the sampler is for a vocabulary of {vocabulary}")]
@@ -100,10 +99,7 @@ pub enum EngineError {
         vocabulary: usize,
     },
     /// A logit is infinite or not a number.
-    #[error(
-        "the logit of token {token} is {value}: the model's weights or a package are at fault; \
-         compare with another package, or check the file"
-    )]
+    #[error("the logit of token {token} is {value}: the model's weights or a package are at fault")]
     LogitNotFinite {
         /// The token.
         token: usize,

@@ -64,9 +64,7 @@ pub enum GraphError {
     #[error(transparent)]
     Provider(Box<ProviderFailure>),
     /// A tensor's stored bytes are not what its shape asks for.
-    #[error(
-        "tensor {name:?} has {found_bytes} bytes, its shape needs {needed_bytes}; download or convert the model again"
-    )]
+    #[error("tensor {name:?} has {found_bytes} bytes, its shape needs {needed_bytes}")]
     WeightBytes {
         /// The tensor.
         name: String,
@@ -76,9 +74,7 @@ pub enum GraphError {
         needed_bytes: u64,
     },
     /// The machine's memory is not enough, or a size is beyond what can be addressed.
-    #[error(
-        "{what} needs {bytes} bytes, which this machine can't give; use a shorter context or fewer sequences"
-    )]
+    #[error("{what} needs {bytes} bytes, which this machine can't give")]
     Memory {
         /// What the memory is for.
         what: &'static str,
@@ -101,6 +97,39 @@ pub enum GraphError {
 }
 
 impl GraphError {
+    /// What to do next; empty where the message says all there is.
+    #[must_use]
+    pub fn next_step(&self) -> &'static str {
+        match self {
+            Self::NoRunner { left_out, .. } if !left_out.is_empty() => {
+                "allow the package that isn't loaded (--no-builtin-* and --external-only leave \
+                 packages out), or install one with a runner for it"
+            }
+            Self::NoRunner { .. } => {
+                "install a package with a runner for it; `guild inspect` still shows the file"
+            }
+            Self::RunnerRefused { .. } => "`guild inspect` shows what the file says of itself",
+            Self::Description { fault, .. } => match **fault {
+                DescriptionFault::MissingWeight { .. } => ANOTHER_FILE,
+                DescriptionFault::WeightFormat { .. } | DescriptionFault::WeightScale { .. } => {
+                    "use the model in another quantisation"
+                }
+                _ => ANOTHER_RELEASE,
+            },
+            Self::MissingProvider(_) => {
+                "install and enable one of the packages that serve it, or allow the built-in ones"
+            }
+            Self::Provider(failure) if is_about_weights(failure.call, &failure.status) => {
+                ANOTHER_FILE
+            }
+            Self::Provider(_) => ANOTHER_RELEASE,
+            Self::WeightBytes { .. } => ANOTHER_FILE,
+            Self::Memory { .. } => "use a shorter context or fewer sequences",
+            Self::Option { .. } => "",
+            Self::Model(error) => error.next_step(),
+        }
+    }
+
     /// The stable code that a command exits with.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
@@ -141,7 +170,7 @@ impl GraphError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no package serves {operation}@{version} for the {} phase of node {node:?}, layer {layer}, with {wanted}; \
-     packages that serve it: {}; refused: {}. Install and enable one of them, or allow the built-in packages",
+     packages that serve it: {}; refused: {}",
     phase.name(),
     or_none(served_by),
     or_none(refused)
@@ -168,11 +197,9 @@ pub struct MissingProvider {
 /// A provider that agreed to serve a node and then failed at it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{} of package {} failed at {operation}, node {node:?}, layer {layer}: `{call}` gave status {status}: {text}. \
-     {}",
+    "{} of package {} failed at {operation}, node {node:?}, layer {layer}: `{call}` gave status {status}: {text}",
     provider.implementation,
     provider.package,
-    advice(call, status)
 )]
 pub struct ProviderFailure {
     /// The provider.
@@ -197,13 +224,11 @@ fn is_about_weights(call: &str, status: &guild_status) -> bool {
     call == "create" && *status == GUILD_STATUS_ERR_INVALID
 }
 
-fn advice(call: &str, status: &guild_status) -> &'static str {
-    if is_about_weights(call, status) {
-        "Download or convert the model again"
-    } else {
-        "Install another release of the package"
-    }
-}
+/// What mends a file that is at fault.
+const ANOTHER_FILE: &str = "download or convert the model again";
+
+/// What mends a package that is at fault.
+const ANOTHER_RELEASE: &str = "install another release of the package";
 
 /// The exit codes that this crate's errors lead to (`docs/cli.md` has all codes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,8 +286,7 @@ pub enum DescriptionFault {
     },
     /// guild can't read the tensor's type.
     #[error(
-        "tensor {name:?} has the type {type_name} (number {ggml_type}), which guild has no format for; \
-         use the model in another quantisation"
+        "tensor {name:?} has the type {type_name} (number {ggml_type}), which guild has no format for"
     )]
     WeightFormat {
         /// The tensor.
@@ -273,10 +297,7 @@ pub enum DescriptionFault {
         ggml_type: u32,
     },
     /// The weight is to be multiplied with a number that no operation takes.
-    #[error(
-        "tensor {name:?} has a scale of its own, tensor {scale:?}, which no operation applies; \
-         use the model in another quantisation"
-    )]
+    #[error("tensor {name:?} has a scale of its own, tensor {scale:?}, which no operation applies")]
     WeightScale {
         /// The weight.
         name: String,

@@ -1,5 +1,6 @@
-//! Why a package could not be loaded, as data. Each message says whose fault it is, what happened and
-//! what to do next; each fault has one stable code, which is also the exit code of the command line.
+//! Why a package could not be loaded, as data. Each message says whose fault it is and what happened, to the publisher
+//! also what to do, [`LoadError::next_step`] what its user can do; each fault has one stable code, which is also the exit
+//! code of the command line.
 
 use std::fmt;
 use std::io;
@@ -36,6 +37,25 @@ impl LoadError {
         // A built-in package has no version, and names nothing.
         let package = self.package.parse().ok();
         Some(self.fault.refused()?.about(package))
+    }
+
+    /// What happened, and what to do next.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        format!("{self}. {}", self.next_step())
+    }
+
+    /// What to do next. Never empty.
+    #[must_use]
+    pub fn next_step(&self) -> String {
+        let mend = self.fault.mend();
+        match self.package.split_once('@') {
+            // The program's own packages, and the store, are nothing that could be disabled.
+            None => mend,
+            Some((id, _)) => {
+                format!("{mend}; until then `guild kernel disable {id}` goes on without it")
+            }
+        }
     }
 }
 
@@ -103,7 +123,7 @@ pub enum Fault {
     #[error(transparent)]
     Package(#[from] guild_package::Error),
     /// The host has no memory for a copy of a table.
-    #[error("no memory for {bytes} bytes: {source}. Free some memory, then try again")]
+    #[error("no memory for {bytes} bytes: {source}")]
     Memory {
         /// Size of the table.
         bytes: u64,
@@ -112,7 +132,7 @@ pub enum Fault {
     },
     /// The system forbids a step of loading from memory.
     #[error(
-        "this system does not let the host {step}: {reason}. A package is only loaded from a sealed memory file, so there is no other way; {next}"
+        "this system does not let the host {step}: {reason}. A package is only loaded from a sealed memory file, so there is no other way"
     )]
     LoaderUnavailable {
         /// The step, as a verb.
@@ -132,7 +152,7 @@ pub enum Fault {
     },
     /// The trust policy wants no load in surroundings like these.
     #[error(
-        "{} is `{}`, which {}{}, and the trust policy of this package is strict about that. Start guild without it", .first.source, .first.value, .first.effect, and_more(*.more)
+        "{} is `{}`, which {}{}, and the trust policy of this package is strict about that", .first.source, .first.value, .first.effect, and_more(*.more)
     )]
     AmbientTainted {
         /// The first finding.
@@ -355,6 +375,43 @@ impl Fault {
         }
     }
 
+    /// What the user of a package can do about it.
+    fn mend(&self) -> String {
+        match self {
+            Self::Package(error) => error.next_step(),
+            Self::Memory { .. } => "Free some memory, then try again".to_owned(),
+            Self::LoaderUnavailable { next, .. } => first_upper(next),
+            Self::AmbientTainted { first, .. } => format!(
+                "Start guild without {}, or `guild kernel trust policy PREFIX --strict-ambient no`",
+                first.source
+            ),
+            Self::UnknownFlag { .. } | Self::UnknownCoreOperation { .. } => {
+                "Upgrade guild, or ask the publisher for a release for this one".to_owned()
+            }
+            Self::AbiVersion {
+                plugin_min,
+                host_minor,
+                ..
+            } => format!("Upgrade {}", upgrade(*plugin_min, *host_minor)),
+            Self::OtherLibraryMapped { .. } => {
+                "Start the process again; report this if it happens again".to_owned()
+            }
+            Self::Duplicate { .. } => "Enable one of the two packages alone".to_owned(),
+            _ => "Ask the publisher for another release".to_owned(),
+        }
+    }
+
+    /// For where nothing but text gets through: what to do stands behind it, where the message doesn't say it.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Package(_)
+            | Self::Memory { .. }
+            | Self::LoaderUnavailable { .. }
+            | Self::AmbientTainted { .. } => format!("{self}. {}", self.mend()),
+            _ => self.to_string(),
+        }
+    }
+
     pub(crate) fn of(self, package: impl Into<String>) -> LoadError {
         LoadError {
             package: package.into(),
@@ -375,6 +432,13 @@ fn package_prefix(package: &str) -> String {
         return String::new();
     }
     format!("cannot load {package}: ")
+}
+
+/// A sentence from its words.
+fn first_upper(words: &str) -> String {
+    let mut characters = words.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(characters).collect()
 }
 
 fn and_more(count: usize) -> String {

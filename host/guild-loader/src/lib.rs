@@ -30,7 +30,7 @@ pub use counters::{Count, counters};
 pub use error::{Code, Fault, LoadError};
 pub use load::{
     LeftOut, LeftOutReason, LoadOptions, LoadedPackages, load_builtins, load_enabled,
-    register_builtin,
+    refused_by_surroundings, register_builtin,
 };
 pub use memfd::check_memory_files;
 pub use registry::{

@@ -235,6 +235,14 @@ fn check_ambient(package: &InstalledPackage, findings: &[AmbientFinding]) -> Res
     }
 }
 
+/// Why the surroundings of this process would keep `package` from being loaded, if they would.
+#[must_use]
+pub fn refused_by_surroundings(package: &InstalledPackage) -> Option<LoadError> {
+    let label = format!("{}@{}", package.id(), package.version());
+    let refused = check_ambient(package, &ambient::scan()).err();
+    refused.map(|fault| fault.of(label))
+}
+
 fn negotiate_builtin(builtin: &Builtin, id: &str) -> Result<Registration, Fault> {
     let expected = Expected {
         id,

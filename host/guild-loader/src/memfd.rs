@@ -17,7 +17,7 @@ use guild_package::{Digest, ObjectSource};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 
-use crate::error::Fault;
+use crate::error::{Fault, LoadError};
 use crate::maps::FileIdentity;
 
 /// The kernel's limit on a memory file's name.
@@ -158,7 +158,7 @@ impl AsFd for SealedImage {
 ///
 /// # Errors
 /// Why it has none.
-pub fn check_memory_files() -> Result<(), String> {
+pub fn check_memory_files() -> Result<(), LoadError> {
     let bytes = b"guild";
     let write = |file: &mut File| {
         file.write_all(bytes)
@@ -170,7 +170,7 @@ pub fn check_memory_files() -> Result<(), String> {
     };
     SealedImage::fill("doctor@0.0.0", Digest::of(bytes), write)
         .map(drop)
-        .map_err(|fault| fault.to_string())
+        .map_err(|fault| fault.of(""))
 }
 
 /// An empty memory file, `guild:<id>@<version>` in process maps and profilers.

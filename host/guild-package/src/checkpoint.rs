@@ -40,6 +40,10 @@ pub struct SignedCheckpoint {
 }
 
 impl Checkpoint {
+    /// What to do where a chain isn't the one that was noted.
+    pub(crate) const REWRITTEN: &'static str =
+        "Somebody cut the chain or wrote it anew; look at both machines before you go on";
+
     /// Signs it.
     ///
     /// # Errors
@@ -56,12 +60,18 @@ impl Checkpoint {
     /// # Errors
     /// [`Error::Checkpoint`] for another origin, a shorter chain, or another chain of the same length.
     pub fn check_follows(&self, earlier: &Self) -> Result<()> {
-        let differs = |detail: String| Err(Error::Checkpoint { detail });
+        let differs = |detail: String| {
+            Err(Error::Checkpoint {
+                detail,
+                next: Self::REWRITTEN,
+            })
+        };
         if self.origin != earlier.origin {
-            return differs(format!(
-                "one is of {}, the other of {}",
-                earlier.origin, self.origin
-            ));
+            let (before, now) = (&earlier.origin, &self.origin);
+            return Err(Error::Checkpoint {
+                detail: format!("one is of {before}, the other of {now}"),
+                next: "Give two checkpoints of one store; `log --checkpoint` names it with --origin",
+            });
         }
         if self.size < earlier.size {
             let (before, now) = (earlier.size, self.size);

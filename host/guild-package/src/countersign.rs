@@ -116,7 +116,7 @@ fn signature_digests(envelope: &Envelope) -> Vec<Digest> {
     signatures.map(|entry| entry.sig.digest()).collect()
 }
 
-/// The distinct keys that countersigned this release as `role` and count on this occasion. A statement by unknown keys
+/// The distinct keys that countersigned this release in each role and count on this occasion. A statement by unknown keys
 /// counts for nothing; one by a known key that does not verify or names another release is an error.
 ///
 /// # Errors
@@ -125,9 +125,8 @@ pub(crate) fn countersigners<'trust>(
     envelope: &Envelope,
     (manifest, manifest_sha256): (&Manifest, Digest),
     trust: &'trust TrustStore,
-    role: Role,
     occasion: Occasion<'_>,
-) -> Result<BTreeMap<KeyId, &'trust TrustedKey>> {
+) -> Result<BTreeMap<(Role, KeyId), &'trust TrustedKey>> {
     let releases = signature_digests(envelope);
     let mut counted = BTreeMap::new();
     for countersignature in &envelope.countersignatures {
@@ -149,6 +148,7 @@ pub(crate) fn countersigners<'trust>(
         if !about_this {
             return Err(Error::malformed(STATEMENT, "it is about another release"));
         }
+        let role = statement.role;
         // Times are judged at install only, as a publisher's are.
         let now_s = occasion.now_s();
         let ends = statement.expires_at;
@@ -158,8 +158,9 @@ pub(crate) fn countersigners<'trust>(
                 && now_s.is_none_or(|now_s| key.check_time(now_s).is_ok())
                 && key.authorize(Right::Countersign(role), manifest).is_ok()
         };
-        if statement.role == role && in_time {
-            counted.extend(signers.iter().filter(counts).map(|key| (key.id, *key)));
+        if in_time {
+            let good = signers.iter().filter(counts);
+            counted.extend(good.map(|key| ((role, key.id), *key)));
         }
     }
     Ok(counted)

@@ -1,5 +1,7 @@
-//! What can go wrong with a package, as data. Each message says what happened, why, and which command
-//! comes next; each error has one stable code, which is also the exit code of the command line.
+//! What can go wrong with a package, as data. The message says what happened and why, [`Error::next_step`] what to do;
+//! each error has one stable code, which is also the exit code of the command line.
+
+mod next_step;
 
 use std::fmt;
 use std::io;
@@ -10,8 +12,9 @@ use crate::elf::Refusal;
 use crate::key::KeyId;
 use crate::limits::EPOCH_RISE_MAX;
 use crate::name::{AbiVersion, ArtifactPath, PackageId, PackageVersion, ScopePrefix};
+use crate::sign::Mistake;
 use crate::store::LeaseNote;
-use crate::text::Invalid;
+use crate::text::{Invalid, Time};
 use crate::trust::Right;
 
 /// The crate's result.
@@ -105,12 +108,12 @@ impl Code {
     }
 }
 
-/// A refusal or failure. [`Error::code`] gives its stable code.
+/// A refusal or failure. [`Error::code`] gives its stable code, [`Error::next_step`] what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The caller's arguments or staging folder are at fault.
-    #[error("{what}. {next}")]
+    #[error("{what}")]
     Usage {
         /// What is wrong.
         what: String,
@@ -118,35 +121,41 @@ pub enum Error {
         next: String,
     },
     /// No signature at all.
-    #[error(
-        "the bundle has no signature: {detail}. Ask the publisher for the signed bundle, or sign it with `guild kernel sign`"
-    )]
+    #[error("the bundle has no signature: {detail}")]
     Unsigned {
         /// Where the signature is missing.
         detail: &'static str,
     },
     /// A known key's signature does not fit.
-    #[error(
-        "the signature by {key} is not valid: {reason}. The bundle was changed after signing or damaged in transit; fetch it again"
-    )]
+    #[error("the signature by {key} is not valid: {reason}")]
     SignatureInvalid {
         /// The key the signature names.
         key: KeyId,
         /// What the check found.
         reason: &'static str,
     },
-    /// Signed, but by nobody this store knows.
+    /// A signature that was made elsewhere isn't the one that was asked for.
     #[error(
-        "signed by {}, which this store does not trust. Compare the fingerprint with the publisher's, then `guild kernel trust add KEY.json --scope PREFIX`", list(.keys)
+        "the signature in {} isn't {key}'s pure Ed25519 over the bytes of {}: {mistake}", .signature.display(), .request.display()
     )]
+    ExternalSignature {
+        /// The key that should have made it.
+        key: KeyId,
+        /// The file with the signature.
+        signature: PathBuf,
+        /// The file with the bytes to sign.
+        request: PathBuf,
+        /// What it is instead, as far as that can be told.
+        mistake: Mistake,
+    },
+    /// Signed, but by nobody this store knows.
+    #[error("signed by {}, which this store does not trust", list(.keys))]
     KeyUntrusted {
         /// The keys that signed.
         keys: Vec<KeyId>,
     },
     /// Too few distinct keys or reviewers.
-    #[error(
-        "{id} needs {needed} {role} signature(s) by distinct trusted keys and has {found}. See the policy in `guild kernel trust list`"
-    )]
+    #[error("{id} needs {needed} {role} signature(s) by distinct trusted keys and has {found}")]
     ThresholdNotMet {
         /// The package.
         id: PackageId,
@@ -159,7 +168,7 @@ pub enum Error {
     },
     /// Another publisher than at first install.
     #[error(
-        "{id} was first installed from {}, this bundle is signed by {}. If the publisher announced the change, install with --accept-new-publisher", list(.pinned), list(.offered)
+        "{id} was first installed from {}{}; this bundle is signed by {}, which follows none of these by a rotation that this store took", list(.pinned), followed(.followed_by), list(.offered)
     )]
     PublisherChanged {
         /// The package.
@@ -168,17 +177,19 @@ pub enum Error {
         pinned: Vec<KeyId>,
         /// The keys that signed this bundle.
         offered: Vec<KeyId>,
+        /// The keys that follow the pinned ones by rotations that were taken.
+        followed_by: Vec<KeyId>,
+        /// A key that the publisher may still hand on by a rotation.
+        may_hand_on: Option<Box<KeyId>>,
     },
     /// A key that no one should use.
-    #[error(
-        "the public key is not acceptable: {reason}. Ask its owner for a key made by `guild kernel keygen`"
-    )]
+    #[error("the public key is not acceptable: {reason}")]
     KeyUnacceptable {
         /// The check that failed.
         reason: &'static str,
     },
     /// Signed by a key that is no longer good.
-    #[error("{key} is {status}: {reason}. Install a release signed by a current key")]
+    #[error("{key} is {status}: {reason}")]
     KeyRevoked {
         /// The key.
         key: KeyId,
@@ -188,9 +199,7 @@ pub enum Error {
         reason: String,
     },
     /// The key's scopes do not allow this.
-    #[error(
-        "{key} may not sign {id}: {detail}; its scopes are {}. Add a scope with `guild kernel trust add KEY.json --scope PREFIX` if that is intended", list(.scopes)
-    )]
+    #[error("{key} may not sign {id}: {detail}; its scopes are {}", list(.scopes))]
     ScopeDenied {
         /// The key.
         key: KeyId,
@@ -198,21 +207,21 @@ pub enum Error {
         id: PackageId,
         /// Which part of the scope denies.
         detail: String,
+        /// The right that it lacks there.
+        right: Right,
         /// The scopes the key has.
         scopes: Vec<ScopePrefix>,
     },
     /// Two notes of a store's chain, or a note and the chain, don't go together.
-    #[error(
-        "the checkpoint doesn't go with this chain: {detail}. Somebody cut the chain or wrote it anew; look at both machines before you go on"
-    )]
+    #[error("the checkpoint doesn't go with this chain: {detail}")]
     Checkpoint {
         /// What differs.
         detail: String,
+        /// What to do.
+        next: &'static str,
     },
     /// A rotation hands on more, or something else, than the old key may.
-    #[error(
-        "{key} may not be followed so: {detail}. `guild kernel trust show` has the key's scopes, rights and operator; otherwise trust the new key by itself with `guild kernel trust add`"
-    )]
+    #[error("{key} may not be followed so: {detail}")]
     RotationDenied {
         /// The old key.
         key: KeyId,
@@ -221,7 +230,7 @@ pub enum Error {
     },
     /// A line of an advisory that none of its signers has a say in.
     #[error(
-        "the advisory's {line} isn't covered by the right {right} of a signer: {}. Nothing was changed. Ask for an advisory by a key that has the right, or decide yourself with `guild kernel trust revoke` and `guild kernel floor`", list(.denials)
+        "the advisory's {line} isn't covered by the right {right} of a signer: {}. Nothing was changed", list(.denials)
     )]
     AdvisoryDenied {
         /// Which line.
@@ -233,7 +242,7 @@ pub enum Error {
     },
     /// A line of an advisory that would leave few numbers above the floor.
     #[error(
-        "the advisory raises the floor of {id} from {floor} to {epoch}, and no advisory may raise one by more than {EPOCH_RISE_MAX}. Nothing was changed. Take the publisher's earlier advisories first, or decide yourself with `guild kernel floor`"
+        "the advisory raises the floor of {id} from {floor} to {epoch}, and no advisory may raise one by more than {EPOCH_RISE_MAX}. Nothing was changed"
     )]
     FloorRise {
         /// The package.
@@ -244,9 +253,7 @@ pub enum Error {
         epoch: u64,
     },
     /// Bytes that are not of the format.
-    #[error(
-        "{what} is malformed: {detail}. It was not made by guild, or was changed since; get it again"
-    )]
+    #[error("{what} is malformed: {detail}")]
     Malformed {
         /// Which file or entry.
         what: String,
@@ -254,7 +261,7 @@ pub enum Error {
         detail: String,
     },
     /// Content with another digest.
-    #[error("{what} has digest {found}, expected {expected}. {next}")]
+    #[error("{what} has digest {found}, expected {expected}")]
     DigestMismatch {
         /// Which file or entry.
         what: String,
@@ -266,9 +273,7 @@ pub enum Error {
         next: &'static str,
     },
     /// Same version, other bytes.
-    #[error(
-        "{id} {version} is fixed to manifest {pinned} in this store, the bundle has {offered}. A version never changes: ask the publisher for a new version number"
-    )]
+    #[error("{id} {version} is fixed to manifest {pinned} in this store, the bundle has {offered}")]
     VersionImmutable {
         /// The package.
         id: PackageId,
@@ -280,9 +285,7 @@ pub enum Error {
         offered: Digest,
     },
     /// An older version than the newest installed one.
-    #[error(
-        "{id} {offered} is older than the installed {installed}. Install a newer release; to go back on purpose, install with --allow-downgrade"
-    )]
+    #[error("{id} {offered} is older than the installed {installed}")]
     DowngradeRefused {
         /// The package.
         id: PackageId,
@@ -292,9 +295,7 @@ pub enum Error {
         offered: PackageVersion,
     },
     /// An epoch under the floor.
-    #[error(
-        "{id} {version} has security epoch {epoch}, the floor is {floor}. Install a newer release"
-    )]
+    #[error("{id} {version} has security epoch {epoch}, the floor is {floor}")]
     EpochBelowFloor {
         /// The package.
         id: PackageId,
@@ -306,9 +307,7 @@ pub enum Error {
         floor: u64,
     },
     /// Outside its time.
-    #[error(
-        "{what} is not valid at {now_s} (seconds since 1970): it is valid from {from_s} to {until_s}. Check the clock, or install a newer release"
-    )]
+    #[error("{what} is not valid at {}: it is valid {}", Time(*.now_s), span(*.from_s, *.until_s))]
     Expired {
         /// The package or key.
         what: String,
@@ -320,7 +319,7 @@ pub enum Error {
         until_s: u64,
     },
     /// Does not fit this machine.
-    #[error("{id} {version} does not fit this machine: it has no plugin for {wanted}, only for {}. Install a build for this machine", list(.offered))]
+    #[error("{id} {version} does not fit this machine: it has no plugin for {wanted}, only for {}", list(.offered))]
     Incompatible {
         /// The package.
         id: PackageId,
@@ -333,7 +332,7 @@ pub enum Error {
     },
     /// The manifest rules this host out.
     #[error(
-        "{id} {version} asks for a host with ABI {host_min} to {host_max}, this one has {host}. {}", if .host < .host_min { "Upgrade guild" } else { "Install a newer version of the package" }
+        "{id} {version} asks for a host with ABI {host_min} to {host_max}, this one has {host}"
     )]
     HostAbi {
         /// The package.
@@ -348,7 +347,7 @@ pub enum Error {
         host_max: AbiVersion,
     },
     /// A dependency is not enabled.
-    #[error("{id} needs {dependency} {requirement}{}. Install it with `guild kernel install`, or enable it with `guild kernel enable`", found.as_ref().map(|version| format!(", enabled is {version}")).unwrap_or_default())]
+    #[error("{id} needs {dependency} {requirement}{}", found.as_ref().map(|version| format!(", enabled is {version}")).unwrap_or_default())]
     DependencyMissing {
         /// The package.
         id: PackageId,
@@ -360,7 +359,7 @@ pub enum Error {
         found: Option<PackageVersion>,
     },
     /// Other packages depend on this one.
-    #[error("{id} is needed by {}, and {}. Disable those first", list(.by), .becomes.as_ref().map_or_else(|| "none would be enabled".to_owned(), |version| format!("{version} isn't what they need")))]
+    #[error("{id} is needed by {}, and {}", list(.by), .becomes.as_ref().map_or_else(|| "none would be enabled".to_owned(), |version| format!("{version} isn't what they need")))]
     StillNeeded {
         /// The package.
         id: PackageId,
@@ -370,7 +369,7 @@ pub enum Error {
         becomes: Option<PackageVersion>,
     },
     /// Somebody works with the package.
-    #[error("{id} {version} is in use: {}. {next}", if .sessions.is_empty() { "a session that left no note".to_owned() } else { list(.sessions) })]
+    #[error("{id} {version} is in use: {}", if .sessions.is_empty() { "a session that left no note".to_owned() } else { list(.sessions) })]
     SessionsActive {
         /// The package.
         id: PackageId,
@@ -381,15 +380,22 @@ pub enum Error {
         /// What to do.
         next: &'static str,
     },
+    /// Nothing was ever selected, so there is nothing to go back from.
+    #[error(
+        "no package of this store was ever enabled or disabled, so there is nothing to go back to"
+    )]
+    NothingSelected,
     /// Nothing that could be enabled instead.
     #[error("{id} can't go back{}: {reason}. Versions that can be enabled: {}", .wanted.as_ref().map(|version| format!(" to {version}")).unwrap_or_default(), list(.possible))]
     RollbackUnavailable {
         /// The package.
         id: PackageId,
         /// Where it should go; absent if there is no such version.
-        wanted: Option<PackageVersion>,
+        wanted: Option<Box<PackageVersion>>,
         /// What stands in the way.
         reason: String,
+        /// What would take that out of the way.
+        next: String,
         /// Installed versions that could be enabled now.
         possible: Vec<PackageVersion>,
         /// The error that `reason` is the text of, where enabling it was refused.
@@ -408,7 +414,7 @@ pub enum Error {
         refusal: Box<Refusal>,
     },
     /// Somebody else writes.
-    #[error("another process has held the lock of {} for {waited_ms} ms. Wait for its command to end, then try again", .path.display())]
+    #[error("another process has held the lock of {} for {waited_ms} ms", .path.display())]
     StoreLocked {
         /// The store.
         path: PathBuf,
@@ -416,15 +422,39 @@ pub enum Error {
         waited_ms: u64,
     },
     /// The store contradicts itself.
-    #[error("{} in the package store is damaged: {detail}. Restore the store folder from a backup, or move it away and install the packages again", .path.display())]
+    #[error("{} in the package store is damaged: {detail}", .path.display())]
     StoreCorrupt {
         /// The file.
         path: PathBuf,
         /// What does not fit.
         detail: String,
+        /// What to do.
+        next: &'static str,
+    },
+    /// Somebody else could have written the store.
+    #[error("the package store {} can't be believed: {detail}", .path.display())]
+    StoreUnsafe {
+        /// The store's folder.
+        path: PathBuf,
+        /// Who could have.
+        detail: String,
+        /// What to do.
+        next: String,
+    },
+    /// An enabled package that can't be opened for loading.
+    #[error("{id} {version} is enabled and can't be loaded: {error}")]
+    EnabledRefused {
+        /// The package.
+        id: PackageId,
+        /// The version.
+        version: Box<PackageVersion>,
+        /// Whether it is in the store below.
+        below: bool,
+        /// Why.
+        error: Box<Error>,
     },
     /// There is none.
-    #[error("{what} was not found. {next}")]
+    #[error("{what} was not found")]
     NotFound {
         /// What was looked for.
         what: String,
@@ -432,9 +462,7 @@ pub enum Error {
         next: String,
     },
     /// The file holds another package than the one that was asked for.
-    #[error(
-        "the bundle holds {found}, asked for was {wanted}. Check the file name, or fetch the right bundle"
-    )]
+    #[error("the bundle holds {found}, asked for was {wanted}")]
     OtherPackage {
         /// What the caller asked for.
         wanted: String,
@@ -442,7 +470,7 @@ pub enum Error {
         found: String,
     },
     /// The code was run apart from the host, and that failed.
-    #[error("the trial run of {id} {version} failed: {reason}. Nothing was changed. {next}")]
+    #[error("the trial run of {id} {version} failed: {reason}. Nothing was changed")]
     ProbeFailed {
         /// The package.
         id: PackageId,
@@ -454,7 +482,7 @@ pub enum Error {
         next: &'static str,
     },
     /// A failed file operation.
-    #[error("cannot {action} {}: {source}. {}", .path.display(), io_next(source))]
+    #[error("cannot {action} {}: {source}", .path.display())]
     Io {
         /// The operation, as a verb.
         action: &'static str,
@@ -483,11 +511,14 @@ impl fmt::Display for Denial {
 impl Error {
     /// The stable code.
     #[must_use]
-    pub const fn code(&self) -> Code {
+    pub fn code(&self) -> Code {
         match self {
+            Self::EnabledRefused { error, .. } => error.code(),
             Self::Usage { .. } => Code::Usage,
             Self::Unsigned { .. } => Code::Unsigned,
-            Self::SignatureInvalid { .. } => Code::SignatureInvalid,
+            Self::SignatureInvalid { .. } | Self::ExternalSignature { .. } => {
+                Code::SignatureInvalid
+            }
             Self::KeyUntrusted { .. }
             | Self::KeyUnacceptable { .. }
             | Self::ThresholdNotMet { .. }
@@ -505,11 +536,13 @@ impl Error {
             Self::Incompatible { .. } | Self::HostAbi { .. } => Code::Incompatible,
             Self::DependencyMissing { .. } | Self::StillNeeded { .. } => Code::DependencyMissing,
             Self::SessionsActive { .. } => Code::ActiveSessionBusy,
-            Self::RollbackUnavailable { .. } => Code::RollbackUnavailable,
+            Self::RollbackUnavailable { .. } | Self::NothingSelected => Code::RollbackUnavailable,
             Self::Preflight { .. } => Code::PreflightRefused,
             Self::ProbeFailed { .. } => Code::ProbeFailed,
             Self::StoreLocked { .. } => Code::StoreLocked,
-            Self::StoreCorrupt { .. } | Self::Checkpoint { .. } => Code::StoreCorrupt,
+            Self::StoreCorrupt { .. } | Self::StoreUnsafe { .. } | Self::Checkpoint { .. } => {
+                Code::StoreCorrupt
+            }
             Self::NotFound { .. } | Self::OtherPackage { .. } => Code::NotFound,
             Self::Io { .. } => Code::Io,
         }
@@ -543,13 +576,6 @@ impl Error {
         }
     }
 
-    pub(crate) fn corrupt(path: impl Into<PathBuf>, detail: impl Into<String>) -> Self {
-        Self::StoreCorrupt {
-            path: path.into(),
-            detail: detail.into(),
-        }
-    }
-
     /// Wraps a failed operation on `path`; for `map_err`.
     pub(crate) fn io<E: Into<io::Error>>(
         action: &'static str,
@@ -575,15 +601,22 @@ fn list<T: ToString>(items: &[T]) -> String {
     }
 }
 
-fn io_next(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::NotFound => "Check the path",
-        io::ErrorKind::PermissionDenied => "Check owner and permissions",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "Free some space, then try again"
-        }
-        io::ErrorKind::AlreadyExists => "Choose another path; what is there stays",
-        _ => "Nothing was committed; try again",
+/// Who took the place of keys, behind their list.
+fn followed(by: &[KeyId]) -> String {
+    match by {
+        [] => String::new(),
+        keys => format!(", followed by {}", list(keys)),
+    }
+}
+
+/// A stretch of time, open at either end.
+fn span(from_s: u64, until_s: u64) -> String {
+    let from = format!("from {}", Time(from_s));
+    let until = format!("until {}", Time(until_s));
+    match (from_s, until_s) {
+        (0, _) => until,
+        (_, u64::MAX) => from,
+        _ => format!("{from} {until}"),
     }
 }
 
@@ -629,8 +662,9 @@ mod tests {
             installed: "1.0.1".parse().unwrap(),
             offered: "1.0.0".parse().unwrap(),
         };
-        let text = error.to_string();
+        let text = error.in_full();
         assert!(text.contains("1.0.1") && text.contains("1.0.0"));
         assert!(text.contains("--allow-downgrade"));
+        assert_eq!(text, format!("{error}. {}", error.next_step()));
     }
 }

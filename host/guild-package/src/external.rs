@@ -14,7 +14,7 @@ use crate::key::KeyRecord;
 use crate::limits::{MANIFEST_MAX_BYTES, SMALL_FILE_MAX_BYTES};
 use crate::manifest::Manifest;
 use crate::outside;
-use crate::sign::{self, Purpose, Signature};
+use crate::sign::{self, Mistake, Purpose, Signature};
 
 /// Most bytes of a request: the manifest and the encoding around it.
 const REQUEST_MAX_BYTES: u64 = MANIFEST_MAX_BYTES + SMALL_FILE_MAX_BYTES;
@@ -54,8 +54,8 @@ pub fn request_signature(
 /// the new file `bundle`. The signature is 64 bytes, or their padded base64.
 ///
 /// # Errors
-/// [`Error::SignatureInvalid`] for a signature that isn't `key`'s over `request`; [`Error::Usage`] if the
-/// folder isn't what `request` was made from; as [`crate::sign_package`].
+/// [`Error::ExternalSignature`] for a signature that isn't `key`'s over `request`; [`Error::Usage`] for a file that holds
+/// no signature, and if the folder isn't what `request` was made from; as [`crate::sign_package`].
 pub fn attach_signature(
     package_dir: &Path,
     key: &KeyRecord,
@@ -80,7 +80,14 @@ pub fn attach_signature(
         return Err(Error::usage(what, "Ask for a signature of what it is now"));
     }
     let sig = read_signature(signature)?;
-    sign::verify(&key.public, Purpose::Release, manifest_bytes, &sig)?;
+    sign::verify(&key.public, Purpose::Release, manifest_bytes, &sig).map_err(|_| {
+        Error::ExternalSignature {
+            key: key.id,
+            signature: signature.to_owned(),
+            request: request.to_owned(),
+            mistake: Mistake::of(&key.public, Purpose::Release, manifest_bytes, &sig),
+        }
+    })?;
     let signature = EnvelopeSignature {
         keyid: key.id,
         alg: key.alg,
@@ -97,7 +104,31 @@ fn read_signature(path: &Path) -> Result<Signature> {
         BASE64.decode(text).ok()?.try_into().ok()
     });
     raw.map(Signature::from_bytes).ok_or_else(|| {
-        let what = format!("{} holds no Ed25519 signature", path.display());
-        Error::usage(what, "It has to be 64 bytes, or their base64")
+        let (path, found) = (path.display(), shape(&bytes));
+        Error::usage(
+            format!("{path} holds no Ed25519 signature: {found}"),
+            "It has to be 64 bytes, or their base64: pure Ed25519 over the bytes of the request",
+        )
     })
+}
+
+/// What a file that holds no signature holds instead.
+fn shape(bytes: &[u8]) -> String {
+    let text = std::str::from_utf8(bytes).unwrap_or_default().trim_ascii();
+    let is_hex = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let kind = match bytes.len() {
+        0 => "it is empty",
+        _ if text.starts_with("-----BEGIN SSH") => {
+            "it is an SSH signature, which is over a form of its own"
+        }
+        _ if text.starts_with("-----BEGIN") => "it is PEM",
+        _ if text.starts_with("untrusted comment:") => {
+            "it is a file of minisign or signify, which has more than the signature"
+        }
+        _ if is_hex && text.len() == 128 => "it is the signature in hex",
+        _ if is_hex && text.len() == 64 => "it is 32 bytes in hex, as a digest or a key is",
+        32 => "it has 32 bytes, as a digest or a key has",
+        length => return format!("it has {length} bytes"),
+    };
+    kind.to_owned()
 }

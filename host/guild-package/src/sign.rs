@@ -7,8 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use ed25519_dalek::Signer as _;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256, Sha512};
 
-use crate::digest::Digest;
+use crate::digest::{Digest, to_hex};
 use crate::error::{Error, Result};
 use crate::key::{PublicKey, decode_base64};
 use crate::seed::SecretSeed;
@@ -98,7 +99,81 @@ pub fn message_body(purpose: Purpose, message: &[u8]) -> Option<&[u8]> {
     (self::message(purpose, body) == message).then_some(body)
 }
 
-/// Steps 6.3 and 6.4: the only function of the crate that checks an Ed25519 signature.
+/// What a signature that isn't the one asked for is over instead. It lets nothing in: it only finds words for a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// The body, without what [`message`] puts before it.
+    BodyAlone,
+    /// The right bytes or the body, as Ed25519ph: with SHA-512 and a domain of its own.
+    Prehash,
+    /// The digest of the right bytes, or of the body, as if that were what is to be signed.
+    Digest(&'static str),
+    /// The right bytes and a line break.
+    LineBreak,
+    /// Nothing that is known.
+    Unknown,
+}
+
+impl Mistake {
+    /// What `signature` by `key` is over, where it isn't what [`verify`] asks for.
+    #[must_use]
+    pub fn of(key: &PublicKey, purpose: Purpose, body: &[u8], signature: &Signature) -> Self {
+        let whole = message(purpose, body);
+        let is_over = |bytes: &[u8]| check_strict(key, bytes, signature).is_ok();
+        if is_over(body) {
+            return Self::BodyAlone;
+        }
+        if is_over(&[&whole, &b"\n"[..]].concat()) {
+            return Self::LineBreak;
+        }
+        for bytes in [&whole[..], body] {
+            if is_prehashed(key, bytes, signature) {
+                return Self::Prehash;
+            }
+            let digests: [(&str, Vec<u8>); 2] = [
+                ("SHA-256", Sha256::digest(bytes).to_vec()),
+                ("SHA-512", Sha512::digest(bytes).to_vec()),
+            ];
+            for (name, digest) in digests {
+                if is_over(&digest) || is_over(to_hex(&digest).as_bytes()) {
+                    return Self::Digest(name);
+                }
+            }
+        }
+        Self::Unknown
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BodyAlone => {
+                f.write_str("it is over the manifest alone, without the line before it")
+            }
+            Self::Prehash => f.write_str("it is Ed25519ph, which signs a SHA-512 prehash"),
+            Self::Digest(name) => write!(f, "it is over a {name} digest of them"),
+            Self::LineBreak => f.write_str("it is over these bytes and a line break behind them"),
+            Self::Unknown => f.write_str("it was made by another key or over other bytes"),
+        }
+    }
+}
+
+/// Whether this is Ed25519ph over `message`, with an empty context. No signature is accepted for that.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it tells a mistake from another, and lets nothing in"
+)]
+fn is_prehashed(key: &PublicKey, message: &[u8], signature: &Signature) -> bool {
+    let prehash = Sha512::new_with_prefix(message);
+    let signature = ed25519_dalek::Signature::from_bytes(&signature.0);
+    let verified = key
+        .verifying_key()
+        .verify_prehashed_strict(prehash, None, &signature);
+    verified.is_ok()
+}
+
+/// Steps 6.3 and 6.4: the only function of the crate that accepts an Ed25519 signature.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one call; every other path into the library is lenient"

@@ -4,11 +4,13 @@
 
 mod advisory;
 mod authority;
+mod changes;
 mod rotation;
 mod succession;
 mod withdrawal;
 
 pub(crate) use advisory::Advised;
+pub use changes::{NamedKey, TrustChange};
 pub use withdrawal::Withdrawal;
 
 use std::collections::BTreeSet;
@@ -532,7 +534,10 @@ fn check_new_prefixes(key: &TrustedKey, grant: &Grant) -> Result<()> {
     match grant.scopes.iter().find(known) {
         Some(scope) => {
             let what = format!("{} already has scope {}", key.id, scope.prefix);
-            Err(Error::usage(what, "See `guild kernel trust list`"))
+            Err(Error::usage(
+                what,
+                "Name a longer or another prefix; `guild kernel trust list` shows those it has",
+            ))
         }
         None => Ok(()),
     }
@@ -558,14 +563,22 @@ impl std::fmt::Display for Policy {
     }
 }
 
+impl std::fmt::Display for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Reviewer => "reviewer",
+            Self::Builder => "builder",
+            Self::Site => "site",
+            Self::Mirror => "mirror",
+        })
+    }
+}
+
 impl std::fmt::Display for Right {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Publish => "publish",
-            Self::Countersign(Role::Reviewer) => "countersign:reviewer",
-            Self::Countersign(Role::Builder) => "countersign:builder",
-            Self::Countersign(Role::Site) => "countersign:site",
-            Self::Countersign(Role::Mirror) => "countersign:mirror",
+            Self::Countersign(role) => return write!(f, "countersign:{role}"),
             Self::Epoch => "epoch",
             Self::Rotate => "rotate",
             Self::Revoke => "revoke",

@@ -53,6 +53,15 @@ pub struct Signer {
     pub test_identity: bool,
 }
 
+/// A key whose statement about the release counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Countersigner {
+    /// As whom it speaks.
+    pub role: Role,
+    /// Whose it is.
+    pub signer: Signer,
+}
+
 /// A bundle whose signature, authority and every byte were checked.
 #[derive(Debug)]
 pub struct VerifiedPackage {
@@ -68,6 +77,7 @@ pub struct AuthorizedManifest {
     manifest_digest: Digest,
     envelope_bytes: Vec<u8>,
     signers: Vec<Signer>,
+    countersigners: Vec<Countersigner>,
 }
 
 /// Stage 2: manifest bytes, not yet looked into, that known keys have signed.
@@ -223,6 +233,12 @@ impl VerifiedPackage {
         &self.authorized.signers
     }
 
+    /// Who vouches for the release beside its publishers, ascending by role and key.
+    #[must_use]
+    pub fn countersigners(&self) -> &[Countersigner] {
+        &self.authorized.countersigners
+    }
+
     pub(crate) const fn authorized(&self) -> &AuthorizedManifest {
         &self.authorized
     }
@@ -277,6 +293,10 @@ impl AuthorizedManifest {
         &self.signers
     }
 
+    pub(crate) fn countersigners(&self) -> &[Countersigner] {
+        &self.countersigners
+    }
+
     fn authorize(
         signed: SignedManifest<'_>,
         trust: &TrustStore,
@@ -291,7 +311,7 @@ impl AuthorizedManifest {
         let publishers = publishers(&signed.signers, &manifest)?;
         let publishers = unrevoked(publishers, occasion)?;
         let publishers = in_time(publishers, &manifest, occasion)?;
-        check_thresholds(
+        let countersigners = check_thresholds(
             &signed,
             &publishers,
             &manifest,
@@ -318,6 +338,7 @@ impl AuthorizedManifest {
             manifest_digest,
             envelope_bytes: signed.envelope_bytes,
             signers,
+            countersigners,
         })
     }
 }
@@ -499,7 +520,8 @@ fn in_time<'trust>(
     }
 }
 
-/// Step 8.11: as many distinct keys, and operators where asked for, as the policy of this id wants.
+/// Step 8.11: as many distinct keys, and operators where asked for, as the policy of this id wants. Who vouches for the
+/// release beside its publishers.
 fn check_thresholds(
     signed: &SignedManifest<'_>,
     publishers: &[&TrustedKey],
@@ -507,7 +529,7 @@ fn check_thresholds(
     manifest_digest: Digest,
     trust: &TrustStore,
     occasion: Occasion<'_>,
-) -> Result<()> {
+) -> Result<Vec<Countersigner>> {
     let policy = trust.policy(&manifest.id);
     let distinct_operators = policy.is_some_and(|policy| policy.distinct_operators);
     let check = |role, needed: u64, keys: &[&TrustedKey]| {
@@ -528,7 +550,7 @@ fn check_thresholds(
         publishers,
     )?;
     let subject = (manifest, manifest_digest);
-    let reviewers = countersigners(&signed.envelope, subject, trust, Role::Reviewer, occasion)?;
+    let mut counted = countersigners(&signed.envelope, subject, trust, occasion)?;
     // Nobody reviews their own release.
     let publishes = |reviewer: &TrustedKey| {
         let same = |key: &&TrustedKey| {
@@ -536,15 +558,21 @@ fn check_thresholds(
         };
         publishers.iter().any(same)
     };
-    let reviewers: Vec<&TrustedKey> = reviewers
-        .into_values()
-        .filter(|reviewer| !publishes(reviewer))
-        .collect();
+    counted.retain(|(role, _), key| *role != Role::Reviewer || !publishes(key));
+    let reviewers = counted
+        .iter()
+        .filter(|((role, _), _)| *role == Role::Reviewer);
+    let reviewers: Vec<&TrustedKey> = reviewers.map(|(_, key)| *key).collect();
     check(
         "reviewer",
         policy.map_or(0, |policy| policy.reviewer),
         &reviewers,
-    )
+    )?;
+    let countersigners = counted.into_iter().map(|((role, _), key)| Countersigner {
+        role,
+        signer: Signer::from(key),
+    });
+    Ok(countersigners.collect())
 }
 
 fn count_distinct(keys: &[&TrustedKey], by_operator: bool) -> usize {
@@ -591,6 +619,7 @@ fn check_rise(
         (false, Some(key)) if !publishers.iter().any(|key| may_raise(&key)) => {
             let epoch = manifest.security_epoch;
             Err(key.denied(
+                Right::Epoch,
                 manifest,
                 format!("epoch {epoch} is more than {EPOCH_RISE_MAX} above the floor {floor}, which needs the right epoch"),
             ))
@@ -626,10 +655,23 @@ fn check_publisher(
     if pinned.is_empty() || offered.iter().any(|key| trust.descends(*key, &pinned)) {
         return Ok(());
     }
+    let line = trust.descendants(&pinned);
+    let is_rotatable = |key: &KeyId| {
+        let key = trust.key(key);
+        key.is_some_and(|key| {
+            key.status == KeyStatus::Active && key.authorize(Right::Rotate, manifest).is_ok()
+        })
+    };
+    let may_hand_on = line.iter().copied().find(is_rotatable);
     Err(Error::PublisherChanged {
         id: manifest.id.clone(),
+        followed_by: line
+            .into_iter()
+            .filter(|key| !pinned.contains(key))
+            .collect(),
         pinned,
         offered,
+        may_hand_on: may_hand_on.map(Box::new),
     })
 }
 

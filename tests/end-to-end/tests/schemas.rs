@@ -37,6 +37,7 @@ const CASES: &[&str] = &[
     "kernel install {folder}/case.gkernel",
     "kernel list",
     "kernel active",
+    "kernel list org.guild.runners.qwen",
     "kernel receipt org.guild.runners.qwen",
     "kernel log",
     "kernel disable org.guild.runners.qwen",

@@ -169,6 +169,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "kernel audit",
         &["guild kernel audit", "guild kernel audit --verify -n 20"],
     ),
+    (
+        "kernel list",
+        &["guild kernel list", "guild kernel list org.example.kernels"],
+    ),
     ("kernel outdated", &["guild kernel outdated Downloads"]),
     (
         "kernel trust show",

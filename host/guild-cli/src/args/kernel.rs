@@ -54,8 +54,8 @@ pub enum KernelCommand {
     Log(LogArgs),
     /// List what was refused, newest last.
     Audit(AuditArgs),
-    /// List installed packages.
-    List,
+    /// List installed packages, or show all that is known of one.
+    List(ListArgs),
     /// List active operations and runners with the package that provides each.
     Active,
 }
@@ -160,8 +160,8 @@ pub struct LogArgs {
     /// Check that the chain went through what this checkpoint says; a trusted key must have signed it.
     #[arg(long, value_name = "FILE", requires = "verify")]
     pub against: Option<PathBuf>,
-    /// Write a signed note of the chain's length and last digest to this new file.
-    #[arg(long, value_name = "FILE", requires_all = ["key_id", "seed_file"])]
+    /// Write a signed note of the chain's length and last digest to this new file, and list nothing.
+    #[arg(long, value_name = "FILE", conflicts_with = "count", requires_all = ["key_id", "seed_file"])]
     pub checkpoint: Option<PathBuf>,
     /// Whose chain it is, for people.
     #[arg(long, value_name = "TEXT", default_value = "guild")]
@@ -191,6 +191,14 @@ pub struct AuditArgs {
     pub count: Option<usize>,
 }
 
+/// `guild kernel list`.
+#[derive(Args, Debug)]
+pub struct ListArgs {
+    /// Package id; all packages, one line a version, where absent.
+    #[arg(value_name = "ID")]
+    pub id: Option<String>,
+}
+
 /// `guild kernel outdated`.
 #[derive(Args, Debug)]
 pub struct OutdatedArgs {
@@ -208,7 +216,8 @@ pub struct SelftestArgs {
     /// How often each real command is killed, at a random moment, on a store in the folder for temporary files.
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     pub kills: u64,
-    /// Make all images of a command up to so many, and of more a sample.
+    /// Make all images of a command up to so many, and of more a sample. The images that lack one thing or have one are
+    /// always made.
     #[arg(long, value_name = "COUNT", default_value_t = 250_000)]
     pub images: u64,
     /// For what is drawn by chance.

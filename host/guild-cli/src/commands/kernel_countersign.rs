@@ -26,6 +26,7 @@ pub fn run(args: &CountersignArgs, places: &Places, output: Output) -> Outcome<(
         "{key} signed {} {} as {role}",
         manifest.id, manifest.version
     ));
+    output.say(format!("Bundle {}", args.out.display()));
     output.data(key.to_string())?;
     output.object(json!({
         "id": manifest.id,

@@ -7,7 +7,8 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, required_store};
 use crate::wiring::builtins;
-use serde_json::json;
+use guild_package::store::{InUse, LeaseNote};
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Disables, and says what was enabled and what serves its names from now on.
@@ -31,5 +32,26 @@ pub fn run(args: &DisableArgs, places: &Places, output: Output) -> Outcome<()> {
         ),
         None => "Sessions from now on are without it; those that run keep it.".to_owned(),
     });
-    say(&selected, json!({ "fallback": fallback }), output)
+    for in_use in &selected.in_use {
+        let who: Vec<String> = in_use.sessions.iter().map(LeaseNote::to_string).collect();
+        let who = match who.is_empty() {
+            true => "a session that left no note".to_owned(),
+            false => who.join(", "),
+        };
+        output.say(format!(
+            "{} {} is still used by {who}",
+            selected.id, in_use.version
+        ));
+    }
+    let in_use: Vec<Value> = selected.in_use.iter().map(row).collect();
+    let more = json!({ "fallback": fallback, "still_used": in_use });
+    say(&selected, more, output)
+}
+
+fn row(in_use: &InUse) -> Value {
+    let sessions = in_use
+        .sessions
+        .iter()
+        .map(|note| json!({ "pid": note.pid, "since": note.start, "session": note.session }));
+    json!({ "version": in_use.version, "sessions": sessions.collect::<Vec<_>>() })
 }

@@ -6,6 +6,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, existing_store, open_store};
 use guild_package::store::FloorRaised;
+use guild_package::{PackageId, Store};
 use serde_json::{Value, json};
 
 /// Lists the floors, or raises one.
@@ -17,11 +18,18 @@ pub fn run(args: &FloorArgs, places: &Places, output: Output) -> Outcome<()> {
 }
 
 fn list(wanted: Option<&str>, places: &Places, output: Output) -> Outcome<()> {
-    let wanted: Option<guild_package::PackageId> = wanted.map(|id| parsed("ID", id)).transpose()?;
-    let floors = match existing_store(places)? {
-        Some(store) => store.generation()?.floors,
-        None => Default::default(),
-    };
+    let wanted: Option<PackageId> = wanted.map(|id| parsed("ID", id)).transpose()?;
+    let store = existing_store(places)?;
+    let generation = store.as_ref().map(Store::generation).transpose()?;
+    let below = store.as_ref().and_then(Store::below);
+    let below = below.map(Store::generation).transpose()?;
+    if let Some(id) = &wanted
+        && !generation.iter().chain(&below).any(|it| it.knows(id))
+    {
+        output.say(unknown(id));
+    }
+    let floors = generation.map(|generation| generation.floors);
+    let floors = floors.unwrap_or_default();
     let mut rows: Vec<Value> = Vec::new();
     for (id, floor) in &floors {
         if wanted.as_ref().is_none_or(|wanted| wanted == id) {
@@ -39,18 +47,26 @@ fn list(wanted: Option<&str>, places: &Places, output: Output) -> Outcome<()> {
     output.object(json!({ "floors": rows, "raised": null }))
 }
 
+fn unknown(id: &PackageId) -> String {
+    format!("No version of {id} is or was installed here; a floor counts for the first one too.")
+}
+
 fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<()> {
     let raised = open_store(places)?.raise_floor(&parsed("ID", package)?, epoch)?;
     output.say(format!(
         "The floor of {} is {epoch} now; it never falls",
         raised.id
     ));
+    if !raised.known {
+        output.say(unknown(&raised.id));
+    }
     say_below(&raised, output);
     output.data(format!("{}\t{epoch}", raised.id))?;
     output.object(json!({
         "floors": [{ "id": raised.id, "floor": raised.floor }],
         "raised": {
             "previous": raised.previous,
+            "known": raised.known,
             "below": raised.below,
             "enabled_below": raised.enabled_below,
             "generation": raised.generation,

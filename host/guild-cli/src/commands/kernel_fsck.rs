@@ -6,6 +6,7 @@ use crate::output::{Output, plain};
 use crate::places::{Places, required_store};
 use guild_package::store::{Examined, Fault};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Names every fault, and ends with the first one's code.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
@@ -28,12 +29,23 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
         Some(fault) => {
             let exit = Exit::from_number(fault.error.code().exit_code());
             let count = examined.faults.len();
+            // One step mends many faults of one kind, as of all files of a bundle.
+            let steps: BTreeSet<String> = examined.faults.iter().map(next_step).collect();
+            let steps: Vec<String> = steps.into_iter().collect();
             Err(
                 Failure::new(exit, format!("the package store has {count} fault(s)"))
-                    .hint("installing the same bundle again writes damaged files anew")
+                    .hint(steps.join("; "))
                     .with_fields(answer),
             )
         }
+    }
+}
+
+/// What mends a fault, with the version that it is of.
+fn next_step(fault: &Fault) -> String {
+    match &fault.version {
+        Some(version) => format!("{version}: {}", fault.error.next_step()),
+        None => fault.error.next_step(),
     }
 }
 
@@ -42,7 +54,8 @@ fn line(fault: &Fault) -> String {
         || "the store's records".to_owned(),
         |version| version.to_string(),
     );
-    format!("{what}\t{}\t{}", fault.error.code().name(), fault.error)
+    let (code, message) = (fault.error.code(), fault.error.in_full());
+    format!("{what}\t{}\t{message}", code.name())
 }
 
 fn answer(examined: &Examined) -> Value {
@@ -54,6 +67,7 @@ fn answer(examined: &Examined) -> Value {
                 "version": fault.version,
                 "code": fault.error.code().name(),
                 "message": fault.error.to_string(),
+                "hint": fault.error.next_step(),
             })
         })
         .collect();

@@ -1,7 +1,7 @@
 //! `guild kernel install`: verifies a bundle, stores it and makes it active.
 
 use crate::args::InstallArgs;
-use crate::commands::parsed;
+use crate::commands::{kernel_countersigners, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, open_store, own_store};
@@ -50,6 +50,7 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
         "dry_run": args.dry_run,
         "test_identity": installed.signers.iter().any(|signer| signer.test_identity),
         "signers": installed.signers.iter().map(|signer| signer.key).collect::<Vec<_>>(),
+        "countersigners": kernel_countersigners::rows(&installed.countersigners),
     }))
 }
 
@@ -62,6 +63,9 @@ fn say(installed: &Installed, dry_run: bool, output: Output) {
     output.say(format!("{} {} {state}", installed.id, installed.version));
     let signers: Vec<String> = installed.signers.iter().map(Signer::to_string).collect();
     output.say(format!("Signed by {}", signers.join(", ")));
+    for line in kernel_countersigners::lines(&installed.countersigners) {
+        output.say(line);
+    }
     let is_enabled = installed.enabled.as_ref() == Some(&installed.version);
     match (&installed.previous, &installed.enabled) {
         (Some(previous), _) if is_enabled && *previous != installed.version => {

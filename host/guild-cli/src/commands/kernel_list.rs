@@ -1,72 +1,152 @@
-//! `guild kernel list`: shows the installed packages and whether each still verifies.
+//! `guild kernel list`: shows the installed packages and whether each would load.
 
-use crate::failure::Outcome;
+use crate::args::ListArgs;
+use crate::commands::{kernel_countersigners, parsed};
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::places::{Places, existing_store, say_whose};
-use guild_package::ListedPackage;
+use guild_loader::refused_by_surroundings;
 use guild_package::verify::Signer;
+use guild_package::{InstalledPackage, ListedPackage, PackageId};
 use serde_json::{Value, json};
 
-/// Prints one line a version: `*` marks the enabled one, `!` one that no longer verifies. Libraries are
-/// hashed when they are loaded, not here.
-pub fn run(places: &Places, output: Output) -> Outcome<()> {
+/// A version and what loading it now would say. Libraries are hashed when they are loaded, not here.
+struct Row {
+    listed: ListedPackage,
+    refusal: Option<Failure>,
+}
+
+/// Prints one line a version: `*` marks the enabled one, `!` one that would fail to load now. Of one package that is
+/// named, everything that is known is shown.
+pub fn run(args: &ListArgs, places: &Places, output: Output) -> Outcome<()> {
+    let id = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
     let mut packages = match existing_store(places)? {
         Some(store) => store.list()?,
         None => Vec::new(),
     };
+    packages.retain(|package| id.as_ref().is_none_or(|id| *id == package.id));
     if say_whose(places, output)? {
         packages.iter_mut().for_each(|package| package.below = true);
     }
-    for package in &packages {
-        output.data(line(package))?;
+    let rows: Vec<Row> = packages.into_iter().map(Row::of).collect();
+    for row in &rows {
+        output.data(row.line())?;
+        if id.is_some() {
+            row.details()
+                .into_iter()
+                .try_for_each(|line| output.data(format!("   {line}")))?;
+        }
     }
-    if packages.is_empty() {
-        output.say("No package is installed. `guild kernel install` installs one.");
-    }
-    let rows: Vec<Value> = packages.iter().map(row).collect();
+    say(&rows, id.as_ref(), output)?;
+    let rows: Vec<Value> = rows.iter().map(Row::object).collect();
     output.object(json!({ "packages": rows }))
 }
 
-fn line(listed: &ListedPackage) -> String {
-    let enabled = if listed.enabled { '*' } else { ' ' };
-    let (mark, detail) = match &listed.package {
-        Ok(package) => (' ', signer_labels(package.signers()).join(", ")),
-        Err(error) => ('!', error.to_string()),
-    };
-    let place = if listed.below { "\tthe machine's" } else { "" };
-    format!(
-        "{enabled}{mark} {} {}\t{detail}{place}",
-        listed.id, listed.version
-    )
-}
-
-fn row(listed: &ListedPackage) -> Value {
-    let state = match (&listed.package, listed.enabled) {
-        (Err(_), _) => "broken",
-        (Ok(_), true) => "enabled",
-        (Ok(_), false) => "installed",
-    };
-    let mut row = json!({
-        "id": listed.id,
-        "version": listed.version,
-        "state": state,
-        "store": if listed.below { "machine" } else { "own" },
-        "installed_generation": listed.installed_gen,
-    });
-    match &listed.package {
-        Ok(package) => {
-            row["manifest_sha256"] = json!(package.manifest_digest());
-            row["security_epoch"] = json!(package.manifest().security_epoch);
-            row["signers"] = json!(signer_labels(package.signers()));
-        }
-        Err(error) => {
-            row["code"] = json!(error.code().name());
-            row["message"] = json!(error.to_string());
-        }
+/// What the marks mean, or that there is nothing.
+fn say(rows: &[Row], id: Option<&PackageId>, output: Output) -> Outcome<()> {
+    if let (Some(id), []) = (id, rows) {
+        let message = format!("{id} is not in the package store");
+        return Err(Failure::new(Exit::NotFound, message)
+            .hint("`guild kernel list` shows what is installed"));
     }
-    row
+    if rows.is_empty() {
+        output.say("No package is installed. `guild kernel install` installs one.");
+    }
+    if rows.iter().any(|row| row.refusal.is_some()) {
+        output.say("`*` is enabled, `!` would fail to load now.");
+    }
+    Ok(())
 }
 
-fn signer_labels(signers: &[Signer]) -> Vec<String> {
-    signers.iter().map(Signer::to_string).collect()
+impl Row {
+    fn of(listed: ListedPackage) -> Row {
+        let refusal = match &listed.package {
+            Ok(package) => refusal(package),
+            Err(error) => Some(Failure::of_package(error)),
+        };
+        Row { listed, refusal }
+    }
+
+    fn line(&self) -> String {
+        let listed = &self.listed;
+        let enabled = if listed.enabled { '*' } else { ' ' };
+        let (mark, detail) = match &self.refusal {
+            Some(refusal) => ('!', format!("{}. {}", refusal.message, refusal.hint)),
+            None => (' ', self.signer_labels().join(", ")),
+        };
+        let place = if listed.below { "\tthe machine's" } else { "" };
+        format!(
+            "{enabled}{mark} {} {}\t{detail}{place}",
+            listed.id, listed.version
+        )
+    }
+
+    /// Who signed it, and what else is known.
+    fn details(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "installed by generation {}",
+            self.listed.installed_gen
+        )];
+        let Ok(package) = &self.listed.package else {
+            return lines;
+        };
+        lines.push(format!("manifest  {}", package.manifest_digest()));
+        lines.push(format!("epoch     {}", package.manifest().security_epoch));
+        let signers = package.signers().iter();
+        lines.extend(signers.map(|signer| {
+            format!(
+                "signer    {} {signer}, held by {}",
+                signer.key, signer.operator
+            )
+        }));
+        lines.extend(kernel_countersigners::lines(package.countersigners()));
+        lines
+    }
+
+    fn object(&self) -> Value {
+        let listed = &self.listed;
+        let state = match (&self.refusal, listed.enabled) {
+            (Some(_), _) => "broken",
+            (None, true) => "enabled",
+            (None, false) => "installed",
+        };
+        let mut row = json!({
+            "id": listed.id,
+            "version": listed.version,
+            "state": state,
+            "enabled": listed.enabled,
+            "store": if listed.below { "machine" } else { "own" },
+            "installed_generation": listed.installed_gen,
+        });
+        match (&self.refusal, &listed.package) {
+            (Some(refusal), _) => {
+                row["code"] = json!(refusal.exit.name());
+                row["message"] = json!(refusal.message);
+                row["hint"] = json!(refusal.hint);
+            }
+            (None, Ok(package)) => {
+                let countersigners = kernel_countersigners::rows(package.countersigners());
+                row["manifest_sha256"] = json!(package.manifest_digest());
+                row["security_epoch"] = json!(package.manifest().security_epoch);
+                row["signers"] = json!(self.signer_labels());
+                row["countersigners"] = json!(countersigners);
+            }
+            (None, Err(_)) => {}
+        }
+        row
+    }
+
+    fn signer_labels(&self) -> Vec<String> {
+        let package = self.listed.package.as_ref();
+        let signers = package.map_or(&[][..], InstalledPackage::signers);
+        signers.iter().map(Signer::to_string).collect()
+    }
+}
+
+/// Why a package that verifies would not load.
+fn refusal(package: &InstalledPackage) -> Option<Failure> {
+    let refused = package.check_loadable().err();
+    let refused = refused.map(Failure::from);
+    refused.or_else(|| refused_by_surroundings(package).map(Failure::from))
 }

@@ -6,12 +6,14 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, existing_store, required_store};
 use guild_package::checkpoint::{Checkpoint, SignedCheckpoint};
-use guild_package::store::{LogEntry, Selection, WholeChain};
+use guild_package::store::generation::Active;
+use guild_package::store::{ActiveChange, LogEntry, Selection, WholeChain};
 use guild_package::text::Time;
-use guild_package::trust::{KeyStatus, TrustedKey};
+use guild_package::trust::{KeyStatus, NamedKey, TrustChange, TrustedKey};
 use guild_package::{KeyRecord, Store};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Lists the generations, newest first; checks the chain and notes its end where asked to.
 pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
@@ -22,7 +24,7 @@ pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
         false => existing_store(places)?,
     };
     let Some(store) = store else {
-        output.say("There is no package store yet. `guild kernel install` makes one.");
+        output.say("There is no package store yet. `guild kernel trust add` makes one.");
         return print(&[], &Checked::default(), output);
     };
     let checked = Checked {
@@ -35,10 +37,14 @@ pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
         written: args
             .checkpoint
             .as_deref()
-            .map(|path| note(args, &store, path))
+            .map(|path| note(args, &store, path).map(|signed| (signed, path.to_owned())))
             .transpose()?,
     };
-    let entries = store.log(args.count.unwrap_or(usize::MAX))?;
+    let entries = match checked.written {
+        // Whoever asks for a note wants the note.
+        Some(_) => Vec::new(),
+        None => store.log(args.count.unwrap_or(usize::MAX))?,
+    };
     print(&entries, &checked, output)
 }
 
@@ -46,14 +52,15 @@ pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
 #[derive(Default)]
 struct Checked {
     whole: Option<WholeChain>,
-    /// The checkpoint that the chain was compared with.
-    against: Option<SignedCheckpoint>,
-    /// The checkpoint that was written.
-    written: Option<SignedCheckpoint>,
+    /// The checkpoint that the chain was compared with, and how many generations came after it.
+    against: Option<(SignedCheckpoint, u64)>,
+    /// The checkpoint that was written, and where to.
+    written: Option<(SignedCheckpoint, PathBuf)>,
 }
 
-/// The chain went through the checkpoint in the file at `path`, which a key in force signed.
-fn compare(store: &Store, path: &Path) -> Outcome<SignedCheckpoint> {
+/// The chain went through the checkpoint in the file at `path`, which a key in force signed; and how many generations
+/// came after it.
+fn compare(store: &Store, path: &Path) -> Outcome<(SignedCheckpoint, u64)> {
     let trust = store.trust()?;
     let keys = trust.keys().iter();
     let keys: Vec<KeyRecord> = keys
@@ -61,8 +68,8 @@ fn compare(store: &Store, path: &Path) -> Outcome<SignedCheckpoint> {
         .map(TrustedKey::record)
         .collect();
     let signed = SignedCheckpoint::read(path, &keys)?;
-    store.check_checkpoint(signed.checkpoint())?;
-    Ok(signed)
+    let grown_by = store.check_checkpoint(signed.checkpoint())?;
+    Ok((signed, grown_by))
 }
 
 /// Writes a checkpoint of the chain. Clap sees to it that key and seed are there.
@@ -93,30 +100,40 @@ fn print(entries: &[LogEntry], checked: &Checked, output: Output) -> Outcome<()>
             "The chain is whole: {generations} generations, {trust_files} trust files"
         ));
     }
-    if let Some(signed) = &checked.against {
+    if let Some((signed, grown_by)) = &checked.against {
         let Checkpoint { origin, size, .. } = signed.checkpoint();
+        output.say(match grown_by {
+            0 => format!("It is the same as the {size} generations of {origin}"),
+            more => format!("It has grown from the {size} generations of {origin} by {more}"),
+        });
+    }
+    if let Some((signed, path)) = &checked.written {
+        let Checkpoint { size, root, .. } = signed.checkpoint();
+        let path = path.display();
         output.say(format!(
-            "It has grown from the {size} generations of {origin}"
+            "Wrote a checkpoint of {size} generations to {path}"
         ));
+        output.data(root.to_string())?;
     }
-    if let Some(signed) = &checked.written {
-        let size = signed.checkpoint().size;
-        output.say(format!("Wrote a checkpoint of {size} generations"));
-    }
-    let checkpoint = |signed: &Option<SignedCheckpoint>| {
-        signed.as_ref().map(|signed| {
-            json!({
-                "checkpoint": signed.checkpoint(),
-                "signers": signed.signers().collect::<Vec<_>>(),
-            })
+    let checkpoint = |signed: &SignedCheckpoint| {
+        json!({
+            "checkpoint": signed.checkpoint(),
+            "signers": signed.signers().collect::<Vec<_>>(),
         })
     };
+    let against = checked.against.as_ref().map(|(signed, grown_by)| {
+        let mut against = checkpoint(signed);
+        against["grown_by"] = json!(grown_by);
+        against
+    });
+    let written = checked.written.as_ref();
+    let written = written.map(|(signed, _)| checkpoint(signed));
     let rows: Vec<Value> = entries.iter().map(row).collect();
     output.object(json!({
         "generations": rows,
         "verified": checked.whole,
-        "against": checkpoint(&checked.against),
-        "written": checkpoint(&checked.written),
+        "against": against,
+        "written": written,
     }))
 }
 
@@ -132,10 +149,53 @@ fn line(entry: &LogEntry) -> String {
         .chain(entry.selected.iter().map(selection))
         .chain(floors)
         .chain(held)
+        .chain(served(&entry.active))
         .chain(entry.trust.iter().map(|n| format!("trust {n}")))
+        .chain(entry.trust_changes.iter().map(TrustChange::to_string))
         .collect();
     let time = Time(entry.time_seen);
-    format!("{}\t{time}\t{}\t{}", entry.n, entry.op, facts.join(" "))
+    format!("{}\t{time}\t{}\t{}", entry.n, entry.op, facts.join("; "))
+}
+
+/// Who serves how many names now and did before: an install changes many at once.
+fn served(changes: &[ActiveChange]) -> impl Iterator<Item = String> {
+    let who = |active: &Option<Active>| match active {
+        Some(active) => format!("{} {}", active.id, active.version),
+        None => "nobody".to_owned(),
+    };
+    let mut counts: BTreeMap<(String, String), Vec<&ActiveChange>> = BTreeMap::new();
+    for change in changes {
+        let from_to = (who(&change.before), who(&change.after));
+        counts.entry(from_to).or_default().push(change);
+    }
+    let counts = counts.into_iter();
+    counts.map(|((before, after), changes)| match changes.as_slice() {
+        [change] => format!("{}: {before} to {after}", change.name),
+        changes => format!("{} names: {before} to {after}", changes.len()),
+    })
+}
+
+/// What a change of trust changed, with the fields that it has.
+fn trust_change(change: &TrustChange) -> Value {
+    let key = |key: &NamedKey| json!({ "id": key.id, "label": key.label });
+    match change {
+        TrustChange::KeyAdded { key: added, scopes } => {
+            json!({ "change": "key_added", "key": key(added), "scopes": scopes })
+        }
+        TrustChange::ScopesAdded { key: of, scopes } => {
+            json!({ "change": "scopes_added", "key": key(of), "scopes": scopes })
+        }
+        TrustChange::TimeSet { key: of, until_s } => {
+            json!({ "change": "time_set", "key": key(of), "not_after": until_s })
+        }
+        TrustChange::KeyWithdrawn { key: of, status } => {
+            json!({ "change": "key_withdrawn", "key": key(of), "status": status })
+        }
+        TrustChange::KeyFollowed { key: of, by } => {
+            json!({ "change": "key_followed", "key": key(of), "by": key(by) })
+        }
+        TrustChange::PolicySet(policy) => json!({ "change": "policy_set", "policy": policy }),
+    }
 }
 
 fn selection(selection: &Selection) -> String {
@@ -158,6 +218,8 @@ fn row(entry: &LogEntry) -> Value {
         "selected": entry.selected,
         "floors": entry.floors.iter().map(|(id, floor)| json!({ "id": id, "floor": floor })).collect::<Vec<_>>(),
         "held": entry.held.iter().map(|(id, held)| json!({ "id": id, "version": held })).collect::<Vec<_>>(),
+        "active": entry.active,
         "trust": entry.trust,
+        "trust_changes": entry.trust_changes.iter().map(trust_change).collect::<Vec<_>>(),
     })
 }

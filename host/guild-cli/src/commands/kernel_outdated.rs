@@ -45,7 +45,7 @@ fn line(offer: &Offer) -> String {
                 offered.id, offered.version
             )
         }
-        Err(error) => format!("! {file}\t{}\t{error}", error.code().name()),
+        Err(error) => format!("! {file}\t{}\t{}", error.code().name(), error.in_full()),
     }
 }
 
@@ -60,5 +60,6 @@ fn row(offer: &Offer) -> Value {
         "is_update": is_update(offer),
         "code": error.map(|error| error.code().name()),
         "message": error.map(ToString::to_string),
+        "hint": error.map(guild_package::Error::next_step),
     })
 }

@@ -26,10 +26,7 @@ pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()>
     };
     let package = match &row.package {
         Ok(package) => package,
-        Err(error) => {
-            let exit = Exit::from_number(error.code().exit_code());
-            return Err(Failure::new(exit, error.to_string()));
-        }
+        Err(error) => return Err(Failure::of_package(error)),
     };
     let receipt = package.receipt()?;
     output.data(String::from_utf8_lossy(&receipt.encode()?))?;

@@ -22,7 +22,7 @@ pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()>
     }
     if removed.was_last {
         output.say(
-            "The store still remembers which bytes its versions had, their lowest security epoch and who published them.",
+            "Its pins and its floor remain: the store still remembers which bytes its versions had, their lowest security epoch and who published them.",
         );
     }
     output.say("`guild kernel gc` deletes the files.");

@@ -30,9 +30,10 @@ fn list(candidates: &[Candidate], output: Output) -> Outcome<()> {
     for candidate in candidates {
         output.data(line(candidate))?;
     }
-    if candidates.is_empty() {
-        output.say("No package is installed. `guild kernel install` installs one.");
-    }
+    output.say(match candidates {
+        [] => "No package is installed. `guild kernel install` installs one.",
+        _ => "`*` is enabled, `-` was enabled before, `!` can't be enabled now.",
+    });
     let rows: Vec<Value> = candidates.iter().map(row).collect();
     output.object(json!({ "versions": rows }))
 }
@@ -45,7 +46,10 @@ fn line(candidate: &Candidate) -> String {
     };
     let (fault, detail) = match &candidate.refusal {
         None => (' ', String::new()),
-        Some(error) => ('!', format!("\t{}\t{error}", error.code().name())),
+        Some(error) => (
+            '!',
+            format!("\t{}\t{}", error.code().name(), error.in_full()),
+        ),
     };
     format!(
         "{mark}{fault} {} {}{detail}",
@@ -62,5 +66,6 @@ fn row(candidate: &Candidate) -> Value {
         "was_enabled": candidate.was_enabled,
         "code": refusal.map(|error| error.code().name()),
         "message": refusal.map(ToString::to_string),
+        "hint": refusal.map(guild_package::Error::next_step),
     })
 }

@@ -29,6 +29,7 @@ pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
         changed,
         probed,
         receipt,
+        in_use: _,
     } = selected;
     output.say(match (previous, enabled, changed) {
         (_, Some(version), false) => format!("{id} {version} is enabled already"),

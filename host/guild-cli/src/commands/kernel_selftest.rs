@@ -4,6 +4,7 @@
 use crate::args::SelftestArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
+use crate::interrupt::Interrupt;
 use crate::output::Output;
 use guild_crash::{
     CrashError, Effort, Kills, OPERATIONS, Operation, PACKAGE, Random, Trial, Violation, Workshop,
@@ -16,9 +17,14 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// Images of a sample.
 const SAMPLE: u64 = 5_000;
+
+/// How often, and after which pause, a folder is removed that something else still writes to.
+const REMOVALS: usize = 20;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(50);
 
 /// What was found of one operation.
 struct Row {
@@ -32,12 +38,20 @@ pub fn run(args: &SelftestArgs, output: Output) -> Outcome<()> {
         return run_one(&operation.to_string_lossy(), workshop, store, output);
     }
     let folder = Temporary::new()?;
-    let workshop = Workshop::new(&folder.0)?;
+    let path = folder.0.clone();
+    let interrupt = Interrupt::clean_up(move || remove(&path))?;
+    let rows = check_all(args, &folder.0, output);
+    interrupt.wait_for_the_end();
+    answer(args, &rows?, output)
+}
+
+fn check_all(args: &SelftestArgs, folder: &Path, output: Output) -> Outcome<Vec<Row>> {
+    let workshop = Workshop::new(folder)?;
     output.data("operation\timages\tsecond runs\tkilled\tviolations")?;
     let progress = output.progress(OPERATIONS.len() as u64, "operations checked");
     let mut rows = Vec::new();
     for operation in &OPERATIONS {
-        let row = check_one(args, &workshop, operation, &folder.0)?;
+        let row = check_one(args, &workshop, operation, folder)?;
         output.data_beside(&progress, line(&row))?;
         for violation in row.violations() {
             progress.suspend(|| output.say(format!("{}: {violation}", operation.name)));
@@ -46,7 +60,7 @@ pub fn run(args: &SelftestArgs, output: Output) -> Outcome<()> {
         progress.inc(1);
     }
     progress.finish_and_clear();
-    answer(args, &rows, output)
+    Ok(rows)
 }
 
 fn check_one(
@@ -171,6 +185,12 @@ fn line(row: &Row) -> String {
 
 fn answer(args: &SelftestArgs, rows: &[Row], output: Output) -> Outcome<()> {
     let violations: usize = rows.iter().map(|row| row.violations().count()).sum();
+    if let Some(least) = always_made(args.images, rows) {
+        output.say(format!(
+            "--images {} is less than is made at least: up to {least} images of a command lack one thing or have one, and those are always made",
+            args.images
+        ));
+    }
     let operations: Vec<Value> = rows.iter().map(object).collect();
     let fields = json!({
         "operations": operations,
@@ -192,6 +212,13 @@ fn answer(args: &SelftestArgs, rows: &[Row], output: Output) -> Outcome<()> {
     Err(Failure::new(Exit::Internal, message)
         .hint("this is a fault in guild or in the file system below the temporary folder; report it with the seed")
         .with_fields(fields))
+}
+
+/// The most images of one command that were made though `asked` is less.
+fn always_made(asked: u64, rows: &[Row]) -> Option<u64> {
+    let sampled = rows.iter().filter(|row| !row.outcome.all);
+    let images = sampled.map(|row| row.outcome.images as u64);
+    images.filter(|images| *images > asked).max()
 }
 
 fn object(row: &Row) -> Value {
@@ -227,8 +254,19 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
+        remove(&self.0);
+    }
+}
+
+/// Removes the folder, also while a process that is about to end still writes there.
+fn remove(folder: &Path) {
+    for _ in 0..REMOVALS {
         // What stays is a temporary file.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = std::fs::remove_dir_all(folder);
+        if !folder.exists() {
+            return;
+        }
+        std::thread::sleep(REMOVAL_PAUSE);
     }
 }
 

@@ -1,59 +1,96 @@
-//! `guild kernel trust list`: shows the trusted keys and what packages need beyond one signature.
+//! `guild kernel trust list`: shows the trusted keys, what stands on each, and what packages need beyond one signature.
 
+use crate::commands::kernel_trust_show::standing_on;
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, existing_store, say_whose};
+use guild_package::store::KeyAdded;
 use guild_package::text::Time;
-use guild_package::trust::{KeyStatus, Policy, Right, Scope, TrustedKey};
-use serde_json::json;
+use guild_package::trust::{KeyStatus, Policy, Scope, TrustedKey};
+use serde_json::{Value, json};
+
+/// A key with what the store knows of it.
+struct Row<'a> {
+    key: &'a TrustedKey,
+    added: KeyAdded,
+    /// The installed versions that stand on it.
+    packages: Vec<String>,
+}
 
 /// Prints one line a key, then one line a policy.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let trust = existing_store(places)?
-        .map(|store| store.trust())
-        .transpose()?;
+    let store = existing_store(places)?;
     say_whose(places, output)?;
-    let keys: &[TrustedKey] = trust.as_ref().map_or(&[], |trust| trust.keys());
-    for key in keys {
-        let scopes: Vec<String> = key.scopes.iter().map(scope).collect();
-        let test = if key.test_identity {
-            "\ttest identity"
-        } else {
-            ""
-        };
-        let status = match key.status {
-            KeyStatus::Active => "",
-            KeyStatus::Retired => "\tretired",
-            KeyStatus::Compromised => "\tcompromised",
-        };
-        let until = key
-            .not_after
-            .map(|until_s| format!("\tuntil {}", Time(until_s)));
-        output.data(format!(
-            "{}\t{}\t{}{test}{status}{}",
-            key.id,
-            key.label,
-            scopes.join(","),
-            until.unwrap_or_default()
-        ))?;
+    let Some(store) = store else {
+        output.say("No key is trusted. `guild kernel trust add` adds one.");
+        return output.object(json!({ "keys": [], "policy": [] }));
+    };
+    let (trust, added, mut listed) = (store.trust()?, store.keys_added()?, store.list()?);
+    // Those of the store below stand on the keys that are trusted there.
+    listed.retain(|package| !package.below);
+    let keys = trust.keys().iter();
+    let rows = keys.filter_map(|key| {
+        Some(Row {
+            key,
+            added: *added.get(&key.id)?,
+            packages: standing_on(&key.id, &listed),
+        })
+    });
+    let rows: Vec<Row<'_>> = rows.collect();
+    for row in &rows {
+        output.data(row.line())?;
     }
-    let policies: &[Policy] = trust.as_ref().map_or(&[], |trust| &trust.body().policy);
+    let policies: &[Policy] = &trust.body().policy;
     for policy in policies {
         output.data(format!("policy {policy}"))?;
     }
-    if keys.is_empty() {
+    if rows.is_empty() {
         output.say("No key is trusted. `guild kernel trust add` adds one.");
     }
+    let keys: Vec<Value> = rows.iter().map(Row::object).collect();
     output.object(json!({ "keys": keys, "policy": policies }))
 }
 
-/// A prefix, with its rights where they are others than the usual one.
-fn scope(scope: &Scope) -> String {
-    match scope.rights.as_slice() {
-        [Right::Publish] => scope.prefix.to_string(),
-        rights => {
-            let rights: Vec<String> = rights.iter().map(ToString::to_string).collect();
-            format!("{} ({})", scope.prefix, rights.join(" "))
+impl Row<'_> {
+    fn line(&self) -> String {
+        let key = self.key;
+        let scopes: Vec<String> = key.scopes.iter().map(scope).collect();
+        let mut fields = vec![
+            key.id.to_string(),
+            key.label.to_string(),
+            scopes.join(","),
+            format!("held by {}", key.operator),
+        ];
+        if key.test_identity {
+            fields.push("test identity".to_owned());
         }
+        match key.status {
+            KeyStatus::Active => {}
+            KeyStatus::Retired => fields.push("retired".to_owned()),
+            KeyStatus::Compromised => fields.push("compromised".to_owned()),
+        }
+        if let Some(until_s) = key.not_after {
+            fields.push(format!("until {}", Time(until_s)));
+        }
+        fields.push(format!("added {}", Time(self.added.time_seen)));
+        fields.push(match self.packages.as_slice() {
+            [] => "no package".to_owned(),
+            packages => packages.join(" "),
+        });
+        fields.join("\t")
     }
+
+    fn object(&self) -> Value {
+        let mut object = json!(self.key);
+        object["added_generation"] = json!(self.added.generation);
+        object["added_at"] = json!(self.added.time_seen);
+        object["packages"] = json!(self.packages);
+        object
+    }
+}
+
+/// A prefix with what the key may do there.
+fn scope(scope: &Scope) -> String {
+    let rights: Vec<String> = scope.rights.iter().map(ToString::to_string).collect();
+    format!("{} ({})", scope.prefix, rights.join(" "))
 }

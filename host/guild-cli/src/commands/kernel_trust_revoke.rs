@@ -29,6 +29,9 @@ pub fn run(args: &TrustRevokeArgs, places: &Places, output: Output) -> Outcome<(
     let revoked = store.trust_revoke(&key, &options)?;
     let done = if args.dry_run { "would be" } else { "is" };
     output.say(format!("{key} {done} withdrawn"));
+    if revoked.stopped.is_empty() {
+        output.say("No installed version stops loading.");
+    }
     kernel_stopped::say(&revoked.stopped, args.dry_run, output);
     output.data(key.to_string())?;
     output.object(json!({

@@ -7,6 +7,7 @@ use crate::places::{Places, required_store};
 use guild_package::store::generation::Pin;
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, TrustedKey};
+use guild_package::{KeyId, ListedPackage};
 use serde_json::json;
 
 /// Digits of a fingerprint that stand together.
@@ -18,22 +19,28 @@ pub fn run(args: &TrustShowArgs, places: &Places, output: Output) -> Outcome<()>
     let trust = store.trust()?;
     let id = trust.find(&args.key)?;
     let key = trust.key(&id).expect("a key that was found");
-    let stands_on = |row: &guild_package::ListedPackage| {
-        let signers = row.package.as_ref().map(|package| package.signers());
-        signers.is_ok_and(|signers| signers.iter().any(|signer| signer.key == id))
-    };
-    let packages = store.list()?;
-    let packages: Vec<String> = packages
-        .iter()
-        .filter(|row| stands_on(row))
-        .map(|row| Pin::new(&row.id, &row.version).to_string())
-        .collect();
+    let packages = standing_on(&id, &store.list()?);
     lines(key, &packages)
         .into_iter()
         .try_for_each(|line| output.data(line))?;
     let mut answer = json!({ "key": key, "words": id.words(), "packages": packages });
     answer["key"]["id"] = json!(id);
     output.object(answer)
+}
+
+/// The installed versions that the key signed or vouches for, of those that verify.
+pub(super) fn standing_on(id: &KeyId, listed: &[ListedPackage]) -> Vec<String> {
+    let stands = |row: &&ListedPackage| {
+        let Ok(package) = &row.package else {
+            return false;
+        };
+        let vouch = package.countersigners().iter().map(|it| &it.signer);
+        let mut signers = package.signers().iter().chain(vouch);
+        signers.any(|signer| signer.key == *id)
+    };
+    let rows = listed.iter().filter(stands);
+    rows.map(|row| Pin::new(&row.id, &row.version).to_string())
+        .collect()
 }
 
 fn lines(key: &TrustedKey, packages: &[String]) -> Vec<String> {

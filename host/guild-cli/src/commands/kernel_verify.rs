@@ -1,7 +1,7 @@
 //! `guild kernel verify`: checks a bundle against the trusted keys, without installing it.
 
 use crate::args::VerifyArgs;
-use crate::commands::parsed;
+use crate::commands::{kernel_countersigners, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, own_store};
@@ -29,29 +29,22 @@ pub fn run(args: &VerifyArgs, places: &Places, output: Output) -> Outcome<()> {
     for signer in package.signers() {
         output.data(format!("signer    {} {signer}", signer.key))?;
     }
+    for line in kernel_countersigners::lines(package.countersigners()) {
+        output.data(line)?;
+    }
     output.data(format!("epoch     {}", manifest.security_epoch))?;
     for artifact in &manifest.artifacts {
         output.data(format!("file      {} {}", artifact.sha256, artifact.path))?;
     }
     output.data("VERIFIED")?;
-    let signers: Vec<_> = package
-        .signers()
-        .iter()
-        .map(|signer| {
-            json!({
-                "key_id": signer.key,
-                "label": signer.label,
-                "operator": signer.operator,
-                "test_identity": signer.test_identity,
-            })
-        })
-        .collect();
+    let signers = package.signers().iter().map(kernel_countersigners::signer);
     output.object(json!({
         "id": manifest.id,
         "version": manifest.version,
         "manifest_sha256": package.manifest_digest(),
         "security_epoch": manifest.security_epoch,
-        "signers": signers,
+        "signers": signers.collect::<Vec<_>>(),
+        "countersigners": kernel_countersigners::rows(package.countersigners()),
         "artifacts": manifest.artifacts,
     }))
 }

@@ -10,6 +10,7 @@ pub mod kernel_advisory;
 pub mod kernel_audit;
 pub mod kernel_cosign;
 pub mod kernel_countersign;
+mod kernel_countersigners;
 pub mod kernel_disable;
 pub mod kernel_enable;
 pub mod kernel_floor;

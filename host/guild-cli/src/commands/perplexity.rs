@@ -36,7 +36,7 @@ pub fn run(args: &PerplexityArgs, places: &Places, output: Output) -> Outcome<()
     let window = args.model.context.unwrap_or(WINDOW);
     if window < WINDOW_LEAST {
         let message = format!("-c {window} is too short a window; {WINDOW_LEAST} is the shortest");
-        return Err(Failure::new(Exit::Usage, message));
+        return Err(Failure::new(Exit::Usage, message).hint("raise -c, or leave it out"));
     }
     let text = text::read(&args.file)?;
     let model = OpenModel::open(&args.model, window, places, output)?;

@@ -14,10 +14,10 @@ pub fn check(files: &SystemFiles) -> Check {
     let of = policy.map_or(String::new(), |level| format!(", vm.memfd_noexec {level}"));
     match check_memory_files() {
         Ok(()) => Check::ok("memory files", format!("can be sealed{of}"), details),
-        Err(reason) => Check::ok("memory files", reason, details).fail(
+        Err(error) => Check::ok("memory files", error.to_string(), details).fail(
             Exit::LoaderUnavailable,
             "no installed package can be loaded",
-            "sysctl vm.memfd_noexec",
+            error.next_step(),
         ),
     }
 }

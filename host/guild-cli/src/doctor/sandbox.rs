@@ -29,7 +29,7 @@ fn judge(sandbox: Sandbox) -> Check {
         true => check,
         false => check.warn(
             "a new package's code is tried with less around it; `--require-sandbox` refuses that",
-            "cat /sys/kernel/security/lsm",
+            "start the system with `landlock` in lsm= of the kernel's command line, and a container with seccomp allowed",
         ),
     }
 }

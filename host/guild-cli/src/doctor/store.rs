@@ -9,7 +9,7 @@ use crate::system::mounts;
 use crate::wiring::builtins;
 use guild_loader::{LoadedPackages, RegisteredOperation, load_builtins, load_enabled};
 use guild_package::store::LeaseNote;
-use guild_package::{ListedPackage, Store};
+use guild_package::{Code, ListedPackage, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
@@ -24,10 +24,10 @@ pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
         (Ok(path), Ok(store)) => (path, store),
         (Err(failure), _) | (Ok(_), Err(failure)) => return vec![broken("store", &failure)],
     };
-    let mut checks = vec![folder(&patient.files, &path, path.exists())];
+    let mut checks = vec![folder(patient, &path, path.exists())];
     if let Some(store) = &store {
         checks.push(state(store, &path));
-        checks.push(packages(store));
+        checks.push(packages(store, patient.places.machine));
         checks.push(trust::check(store));
     }
     let options = builtins::every_builtin();
@@ -75,10 +75,9 @@ fn chain(name: &'static str, store: Outcome<Option<Store>>) -> Option<Check> {
 
 /// A check whose matter can't be looked at: runs end the same way.
 fn broken(name: &'static str, failure: &Failure) -> Check {
-    let fix = match failure.exit {
-        Exit::Io => "ls -ld ~/.local/share/guild/kernels",
-        Exit::Usage => "export GUILD_DATA_DIR=DIR",
-        _ => "guild kernel list",
+    let fix = match failure.hint.as_str() {
+        "" => "guild kernel fsck".to_owned(),
+        hint => hint.to_owned(),
     };
     Check::ok(name, failure.message.clone(), Value::Null).fail(
         failure.exit,
@@ -88,7 +87,8 @@ fn broken(name: &'static str, failure: &Failure) -> Check {
 }
 
 /// The folder's place, file system, owner and permissions.
-fn folder(files: &SystemFiles, path: &Path, exists: bool) -> Check {
+fn folder(patient: &Patient<'_>, path: &Path, exists: bool) -> Check {
+    let files: &SystemFiles = &patient.files;
     if !exists {
         let details = json!({ "path": path, "exists": false });
         let finding = format!("none at {}: built-in packages only", path.display());
@@ -122,7 +122,8 @@ fn folder(files: &SystemFiles, path: &Path, exists: bool) -> Check {
     }
     let own = rustix::process::geteuid().as_raw();
     match metadata {
-        Some(metadata) if metadata.uid() != own => check.warn(
+        // The machine's is root's, and that is as it should be.
+        Some(metadata) if metadata.uid() != own && !patient.places.machine => check.warn(
             format!("it belongs to user {}, not to {own}", metadata.uid()),
             format!("sudo chown -R {own} {}", path.display()),
         ),
@@ -156,7 +157,7 @@ fn state(store: &Store, path: &Path) -> Check {
         false => check,
         true => check.warn(
             "a change was interrupted or is going on; the committed state holds, and the next change clears the rest",
-            "guild kernel list",
+            "guild kernel gc",
         ),
     }
 }
@@ -178,7 +179,7 @@ fn left_over(path: &Path) -> bool {
 }
 
 /// Whether every installed package still verifies.
-fn packages(store: &Store) -> Check {
+fn packages(store: &Store, is_machine_s: bool) -> Check {
     let listed = match store.list() {
         Ok(listed) => listed,
         Err(error) => return broken("packages", &error.into()),
@@ -196,10 +197,27 @@ fn packages(store: &Store) -> Check {
         return check;
     };
     let message = format!("{} {}: {error}", row.id, row.version);
-    let fix = format!("guild kernel install BUNDLE --id {}", row.id);
+    let fix = mend(row, error, is_machine_s || row.below);
     match row.enabled {
         true => check.fail(Exit::from_number(error.code().exit_code()), message, fix),
         false => check.warn(message, fix),
+    }
+}
+
+/// The command that mends a package, or takes it out of the way where nothing mends it.
+fn mend(row: &ListedPackage, error: &guild_package::Error, is_machine_s: bool) -> String {
+    let guild = match is_machine_s {
+        true => "sudo guild --machine kernel",
+        false => "guild kernel",
+    };
+    let id = &row.id;
+    match (error.code(), row.enabled) {
+        // Its files: a bundle has them all.
+        (Code::StoreCorrupt | Code::DigestMismatch | Code::BundleMalformed, _) => {
+            format!("{guild} install BUNDLE --id {id}")
+        }
+        (_, true) => format!("{guild} disable {id}"),
+        (_, false) => format!("{guild} remove {id}@{}", row.version),
     }
 }
 

@@ -11,11 +11,8 @@ pub fn check(store: &Store) -> Check {
         Ok(trust) => trust,
         Err(error) => {
             let exit = crate::exit::Exit::from_number(error.code().exit_code());
-            return Check::ok("trust", error.to_string(), Value::Null).fail(
-                exit,
-                "no package verifies",
-                "guild kernel trust list",
-            );
+            let check = Check::ok("trust", error.to_string(), Value::Null);
+            return check.fail(exit, "no package verifies", error.next_step());
         }
     };
     judge(trust.keys())
@@ -48,14 +45,22 @@ fn judge(keys: &[TrustedKey]) -> Check {
                 "{} ({}) is a test identity: its seed may be anybody's",
                 key.label, key.id
             ),
-            "guild kernel trust list",
+            withdraw(key),
         );
     }
     match active.iter().find(|key| everything(key)) {
         Some(key) => check.warn(
-            format!("{} ({}) may sign packages of every name", key.label, key.id),
-            "guild kernel trust list",
+            format!(
+                "{} ({}) may sign packages of every name, and a scope is never narrowed",
+                key.label, key.id
+            ),
+            withdraw(key),
         ),
         None => check,
     }
+}
+
+/// What is installed stays usable.
+fn withdraw(key: &TrustedKey) -> String {
+    format!("guild kernel trust revoke {} --superseded", key.id.short())
 }

@@ -5,6 +5,7 @@ pub mod builtins;
 pub(crate) mod events;
 pub mod isa;
 pub mod model;
+mod not_enabled;
 pub mod planned;
 mod prefetch;
 pub mod probe;

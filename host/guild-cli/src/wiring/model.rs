@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::places::{Places, existing_store};
 use crate::wiring::builtins::{load_failure, load_options};
 use crate::wiring::events;
+use crate::wiring::not_enabled;
 use crate::wiring::planned::PlannedModel;
 use crate::wiring::registry::GraphRegistry;
 use guild_abi::abi::{GUILD_CLASS_EXACT, GUILD_CLASS_TOLERANT};
@@ -34,6 +35,8 @@ pub struct OpenModel {
     /// What the process had when the model was first planned: before any weight was read.
     before: OnceCell<ProcessMemory>,
     output: Output,
+    /// For a failure that names what is installed.
+    places: Places,
 }
 
 /// Rows, outputs and positions that an engine is sized for, and the sampler that its memory is shared
@@ -87,7 +90,8 @@ impl OpenModel {
             tracing::warn!("{} is set: it {}", finding.source, finding.effect);
         }
         events::loaded(&packages);
-        let described = guild_graph::describe(&*file, &GraphRegistry(&packages), context)?;
+        let described = guild_graph::describe(&*file, &GraphRegistry(&packages), context)
+            .map_err(|error| not_enabled::failure(error, places))?;
         events::described(&described);
         let kv_format = match args.kv {
             KvFormat::F16 => guild_graph::KvFormat::F16,
@@ -105,6 +109,7 @@ impl OpenModel {
             memory: args.memory.clone(),
             before: OnceCell::new(),
             output,
+            places: places.clone(),
         })
     }
 
@@ -118,7 +123,8 @@ impl OpenModel {
         let options = self.bind_options(size);
         let source: Arc<dyn ModelSource> = Arc::<GgufFile>::clone(&self.file);
         let registry = GraphRegistry(&self.packages);
-        let plan = guild_graph::plan(&self.described, source, &registry, &options)?;
+        let plan = guild_graph::plan(&self.described, source, &registry, &options)
+            .map_err(|error| not_enabled::failure(error, &self.places))?;
         let before = self.before.get_or_init(ProcessMemory::now);
         let file = Arc::clone(&self.file);
         PlannedModel::new(

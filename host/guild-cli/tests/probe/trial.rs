@@ -42,7 +42,7 @@ pub fn refused_by(probe: &ChildProbe, package: &Package<'_>, words: &[&str]) {
     let error = install(&bench, package, probe).expect_err("it was installed");
     assert_eq!(error.code(), Code::ProbeFailed, "{error}");
     assert_eq!(error.code().exit_code(), 23);
-    let text = error.to_string();
+    let text = error.in_full();
     for word in words {
         assert!(text.contains(word), "no `{word}` in: {text}");
     }

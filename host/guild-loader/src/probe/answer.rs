@@ -51,7 +51,7 @@ pub(super) fn write(mut out: impl Write, line: &[u8]) -> io::Result<()> {
 pub(super) fn refusal(fault: &Fault) -> Answer {
     Answer::refused(Refusal {
         code: plain(fault.code().name),
-        message: plain(&fault.to_string()),
+        message: plain(&fault.words()),
     })
 }
 

@@ -188,7 +188,7 @@ impl Files {
         let label = format!("{}@{}", manifest.id, manifest.version);
         let unsealed = |fault: Fault| match fault {
             Fault::Package(error) => error,
-            other => subject.failed(other.to_string(), MEND_HOST),
+            other => subject.failed(other.words(), MEND_HOST),
         };
         let sealed = |name: &str, write: &dyn Fn(&mut File) -> Result<()>| {
             SealedImage::fill(name, guild_package::Digest::NONE, write).map_err(unsealed)

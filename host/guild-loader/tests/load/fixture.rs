@@ -123,7 +123,7 @@ impl Bench {
         let (bundle, _) = self.sign(package);
         let error = self.install_bundle(&bundle).expect_err("it was installed");
         assert_eq!(error.code(), code, "{error}");
-        let text = error.to_string();
+        let text = error.in_full();
         for word in words {
             assert!(text.contains(word), "no `{word}` in: {text}");
         }
@@ -258,7 +258,7 @@ impl Bench {
             (code, exit),
             "{error}"
         );
-        let text = error.to_string();
+        let text = error.in_full();
         for word in words {
             assert!(text.contains(word), "no `{word}` in: {text}");
         }

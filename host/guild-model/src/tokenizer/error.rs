@@ -14,7 +14,7 @@ pub enum TokenizeError {
     },
     /// The vocabulary has no token for a character of the text. Leaving it out would change the text in silence.
     #[error(
-        "the model's vocabulary has no token for the character {character:?} at byte {at} of the text; remove it"
+        "the model's vocabulary has no token for the character {character:?} at byte {at} of the text"
     )]
     NoToken {
         /// The character.
@@ -23,7 +23,7 @@ pub enum TokenizeError {
         at: usize,
     },
     /// The text is longer than guild encodes in one call.
-    #[error("the text has {bytes} bytes; at most {limit_bytes} are encoded at once; split it")]
+    #[error("the text has {bytes} bytes; at most {limit_bytes} are encoded at once")]
     TextTooLong {
         /// Its length.
         bytes: usize,
@@ -31,9 +31,7 @@ pub enum TokenizeError {
         limit_bytes: usize,
     },
     /// A part that must be merged as a whole is longer than guild has memory for.
-    #[error(
-        "the text has a word of {bytes} bytes; at most {limit_bytes} are merged as one; split it"
-    )]
+    #[error("the text has a word of {bytes} bytes; at most {limit_bytes} are merged as one")]
     WordTooLong {
         /// Its length.
         bytes: usize,

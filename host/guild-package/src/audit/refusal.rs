@@ -253,6 +253,7 @@ impl Error {
                 ..
             }
             | Self::EpochBelowFloor { id, version, .. } => (subject(id, version), Vec::new()),
+            Self::EnabledRefused { error, .. } => return error.refused(),
             // What stands in the way may be a refusal, and says which.
             Self::RollbackUnavailable {
                 id, wanted, cause, ..
@@ -261,6 +262,9 @@ impl Error {
                 return Some(cause.as_ref()?.refused()?.about(wanted));
             }
             Self::Usage { .. }
+            | Self::ExternalSignature { .. }
+            | Self::NothingSelected
+            | Self::StoreUnsafe { .. }
             | Self::Checkpoint { .. }
             | Self::Incompatible { .. }
             | Self::HostAbi { .. }

@@ -14,11 +14,16 @@ pub(super) fn stored(root: &Root, area: Area) -> Result<(Vec<Digest>, Vec<StoreP
     let (mut digests, mut strangers) = (Vec::new(), Vec::new());
     for (first, is_directory) in list(root, &directory)? {
         let folder = directory.listed(&first);
-        if !is_directory {
+        // One that is empty is left by a collection, if a digest can begin so.
+        let entries = match is_directory {
+            true => list(root, &folder)?,
+            false => Vec::new(),
+        };
+        if !is_directory || (entries.is_empty() && !begins_a_digest(&first)) {
             strangers.push(folder);
             continue;
         }
-        for (rest, is_directory) in list(root, &folder)? {
+        for (rest, is_directory) in entries {
             match format!("{first}{rest}").parse::<Digest>() {
                 Ok(digest) if !is_directory && first.len() == 2 => digests.push(digest),
                 _ => strangers.push(folder.listed(&rest)),
@@ -26,6 +31,12 @@ pub(super) fn stored(root: &Root, area: Area) -> Result<(Vec<Digest>, Vec<StoreP
         }
     }
     Ok((digests, strangers))
+}
+
+/// Whether this is the name of a folder for digests.
+fn begins_a_digest(name: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    name.len() == 2 && name.bytes().all(is_digit)
 }
 
 /// What is in the store's folders beside the committed state and its content: rests of an interrupted change, and
@@ -44,16 +55,32 @@ pub(super) fn strangers(root: &Root, state: &State) -> Result<Vec<StorePath>> {
     for (folder, committed) in [("gen", state.head.n), ("trust", state.generation.trust.n)] {
         let folder = StorePath::fixed(folder);
         let names = list(root, &folder)?.into_iter();
-        let others = names.filter(|(name, _)| number(name).is_none_or(|n| n > committed));
+        let others = names.filter(|(name, is_directory)| {
+            *is_directory || number(name).is_none_or(|n| n > committed)
+        });
         found.extend(others.map(|(name, _)| folder.listed(&name)));
     }
-    for area in [Area::Objects, Area::Meta] {
+    for (area, above) in [(Area::Objects, "objects"), (Area::Meta, "meta")] {
+        let above = StorePath::fixed(above);
+        let beside = list(root, &above)?.into_iter();
+        let beside = beside.filter(|(name, _)| name != "sha256");
+        found.extend(beside.map(|(name, _)| above.listed(&name)));
         found.extend(stored(root, area)?.1);
     }
+    let leases = StorePath::fixed("leases");
+    let others = list(root, &leases)?.into_iter();
+    let others = others.filter(|(name, is_directory)| *is_directory || !is_of_a_lease(name));
+    found.extend(others.map(|(name, _)| leases.listed(&name)));
     let staging = StorePath::fixed("staging");
     let left = list(root, &staging)?.into_iter();
     found.extend(left.map(|(name, _)| staging.listed(&name)));
     Ok(found)
+}
+
+/// Whether this is the name of a lease's lock or note.
+fn is_of_a_lease(name: &str) -> bool {
+    let manifest = name.split('.').next().unwrap_or_default();
+    manifest.parse::<Digest>().is_ok() && (name.ends_with(".lock") || name.ends_with(".json"))
 }
 
 /// The number that the name of a generation or a trust file begins with.

@@ -207,6 +207,12 @@ impl Generation {
         }
     }
 
+    /// Whether a version of the package is or was installed.
+    #[must_use]
+    pub fn knows(&self, id: &PackageId) -> bool {
+        self.packages.contains_key(id) || self.pins.keys().any(|pin| pin.id == *id)
+    }
+
     /// The installed version with this id and version.
     #[must_use]
     pub fn version(&self, id: &PackageId, version: &PackageVersion) -> Option<&VersionState> {

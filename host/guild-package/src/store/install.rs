@@ -26,7 +26,9 @@ use crate::store::path::Area;
 use crate::store::providers::select_version;
 use crate::store::state::State;
 use crate::store::transaction::{Staged, Transaction};
-use crate::verify::{Occasion, Signer, VerifiedPackage, VerifyOptions, system_time_s};
+use crate::verify::{
+    Countersigner, Occasion, Signer, VerifiedPackage, VerifyOptions, system_time_s,
+};
 
 /// What the caller allows and expects.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +68,8 @@ pub struct Installed {
     pub held: Option<PackageVersion>,
     /// The keys that counted.
     pub signers: Vec<Signer>,
+    /// Who vouches for the release beside its publishers.
+    pub countersigners: Vec<Countersigner>,
     /// What the trial run found; absent where the package was installed already.
     pub probed: Option<Probed>,
     /// Digest of the receipt.
@@ -149,6 +153,7 @@ impl Store {
             enabled: enabled.map(|(version, _)| version.clone()),
             held: state.generation.held.get(&manifest.id).cloned(),
             signers: package.signers().to_vec(),
+            countersigners: package.countersigners().to_vec(),
             probed: None,
             receipt: before.and_then(|before| before.receipt),
         };

@@ -16,7 +16,10 @@ use crate::receipt::Receipt;
 use crate::store::generation::VersionState;
 use crate::store::path::{Area, StorePath};
 use crate::store::state::{Root, State};
-use crate::verify::{AuthorizedManifest, Occasion, Signer};
+use crate::verify::{AuthorizedManifest, Countersigner, Occasion, Signer};
+
+/// What writes a receipt of a version that is installed.
+const NEW_RECEIPT: &str = "`guild kernel disable` and then `guild kernel enable` write one";
 
 /// A package of the store whose signature holds under the trust in force.
 #[derive(Clone, Debug)]
@@ -136,10 +139,20 @@ impl InstalledPackage {
         let Some(digest) = self.receipt else {
             return Err(Error::NotFound {
                 what: format!("a receipt of {} {}", self.id(), self.version()),
-                next: "`guild kernel disable` and `guild kernel enable` make one".to_owned(),
+                next: NEW_RECEIPT.to_owned(),
             });
         };
-        Receipt::decode(&self.root.meta(digest, RECEIPT_MAX_BYTES)?)
+        let bytes = self.root.meta(digest, RECEIPT_MAX_BYTES);
+        // No bundle has it, so installing again doesn't bring it back.
+        let bytes = bytes.map_err(|error| match error {
+            Error::StoreCorrupt { path, detail, .. } => Error::StoreCorrupt {
+                path,
+                detail,
+                next: NEW_RECEIPT,
+            },
+            other => other,
+        });
+        Receipt::decode(&bytes?)
     }
 
     /// Whether this version was the enabled one when the store was read.
@@ -163,6 +176,22 @@ impl InstalledPackage {
     #[must_use]
     pub fn signers(&self) -> &[Signer] {
         self.authorized.signers()
+    }
+
+    /// Who vouches for the release beside its publishers.
+    #[must_use]
+    pub fn countersigners(&self) -> &[Countersigner] {
+        self.authorized.countersigners()
+    }
+
+    /// What loading asks beyond the signature, but for the libraries' bytes: this host's ABI, a plugin for this machine,
+    /// and that its file is there as the store left it.
+    ///
+    /// # Errors
+    /// [`Error::HostAbi`], [`Error::Incompatible`]; as [`Self::open_artifact`].
+    pub fn check_loadable(&self) -> Result<()> {
+        preflight::check_host(self.manifest())?;
+        self.open_artifact(&self.plugin_artifact()?).map(drop)
     }
 
     /// Every artifact, ascending by path.
@@ -346,7 +375,7 @@ impl ObjectSource {
                 what: self.name,
                 expected: self.sha256,
                 found,
-                next: "The store was changed from outside; install the package again, which writes the file anew",
+                next: "The store was changed from outside; `guild kernel install` of the same bundle writes the file anew",
             }),
         }
     }

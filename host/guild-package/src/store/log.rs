@@ -7,13 +7,13 @@ use serde::Serialize;
 use crate::checkpoint::Checkpoint;
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::name::{PackageId, PackageVersion, Word};
+use crate::name::{PackageId, PackageVersion, ProvidedName, Word};
 use crate::store::Store;
-use crate::store::generation::{Generation, Pin};
+use crate::store::generation::{Active, Generation, Pin};
 use crate::store::path::StorePath;
 use crate::store::state::{Head, Root, State};
 use crate::text::PlainText;
-use crate::trust::TrustStore;
+use crate::trust::{TrustChange, TrustStore};
 
 /// One generation, as the difference from the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +36,23 @@ pub struct LogEntry {
     pub floors: Vec<(PackageId, u64)>,
     /// Versions up to which an install enables none from here on, ascending by package.
     pub held: Vec<(PackageId, PackageVersion)>,
+    /// Names that another package, version or person's choice serves than before, ascending.
+    pub active: Vec<ActiveChange>,
     /// The trust file that was put in force, if it is another one.
     pub trust: Option<u64>,
+    /// What that says that the one before didn't.
+    pub trust_changes: Vec<TrustChange>,
+}
+
+/// Who serves a name by default, before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ActiveChange {
+    /// The operation, runner or device.
+    pub name: ProvidedName,
+    /// Before.
+    pub before: Option<Active>,
+    /// After.
+    pub after: Option<Active>,
 }
 
 /// A package's enabled version, before and after.
@@ -77,7 +92,14 @@ impl Store {
             }
             let older = chain.next().transpose()?;
             let before = older.as_ref().map(|(_, generation)| generation);
-            entries.push(entry(head, &generation, before));
+            let mut entry = entry(head, &generation, before);
+            if let (Some(_), Some(before)) = (entry.trust, before) {
+                let (now, before) = (generation.trust, before.trust);
+                let now = self.root.trust_file(now)?;
+                let before = self.root.trust_file(before)?;
+                entry.trust_changes = now.body().changes_since(before.body());
+            }
+            entries.push(entry);
             newer = older;
         }
         Ok(entries)
@@ -129,15 +151,20 @@ impl Store {
         })
     }
 
-    /// The chain went through the generation that `checkpoint` names.
+    /// The chain went through the generation that `checkpoint` names. How many generations came after it.
     ///
     /// # Errors
     /// [`Error::Checkpoint`] if it is shorter or had another generation there; [`Error::StoreCorrupt`] or
     /// [`Error::Io`].
-    pub fn check_checkpoint(&self, checkpoint: &Checkpoint) -> Result<()> {
+    pub fn check_checkpoint(&self, checkpoint: &Checkpoint) -> Result<u64> {
         let state = self.root.state()?;
         let last = checkpoint.size.saturating_sub(1);
-        let differs = |detail: String| Err(Error::Checkpoint { detail });
+        let differs = |detail: String| {
+            Err(Error::Checkpoint {
+                detail,
+                next: Checkpoint::REWRITTEN,
+            })
+        };
         for link in Chain::from(&self.root, &state) {
             let (head, _) = link?;
             if head.n < last {
@@ -145,7 +172,7 @@ impl Store {
             }
             if head.n == last {
                 return match head.sha256 == checkpoint.root {
-                    true => Ok(()),
+                    true => Ok(state.head.n - last),
                     false => differs(format!("its generation {last} is another one")),
                 };
             }
@@ -236,6 +263,8 @@ fn entry(head: Head, generation: &Generation, before: Option<&Generation>) -> Lo
         selected: selected(generation, before),
         floors: changed(&generation.floors, before.map(|before| &before.floors)),
         held: changed(&generation.held, before.map(|before| &before.held)),
+        active: active_changes(generation, before),
+        trust_changes: Vec::new(),
         trust: Some(generation.trust.n).filter(|n| before.is_none_or(|it| it.trust.n != *n)),
     }
 }
@@ -249,6 +278,22 @@ fn changed<T: Clone + PartialEq>(
         |id: &PackageId, value: &T| before.is_none_or(|before| before.get(id) != Some(value));
     let new = now.iter().filter(|(id, value)| is_new(id, value));
     new.map(|(id, value)| (id.clone(), value.clone())).collect()
+}
+
+fn active_changes(after: &Generation, before: Option<&Generation>) -> Vec<ActiveChange> {
+    let was = |name: &ProvidedName| before.and_then(|before| before.active.get(name));
+    let mut names: Vec<&ProvidedName> = after.active.keys().collect();
+    names.extend(before.into_iter().flat_map(|before| before.active.keys()));
+    names.sort();
+    names.dedup();
+    let changes = names.into_iter().map(|name| ActiveChange {
+        name: name.clone(),
+        before: was(name).cloned(),
+        after: after.active.get(name).cloned(),
+    });
+    changes
+        .filter(|change| change.before != change.after)
+        .collect()
 }
 
 /// The versions that are installed in `one` and not in `other`.

@@ -24,6 +24,7 @@ mod removal;
 mod selection;
 mod state;
 mod transaction;
+mod trust_age;
 mod trust_change;
 
 use std::collections::BTreeMap;
@@ -49,12 +50,13 @@ pub(crate) use installed::incompatible;
 pub use installed::{ArtifactInfo, InstalledPackage, ObjectSource};
 pub use lease::{Lease, LeaseNote};
 pub(crate) use lock::WriterLock;
-pub use log::{LogEntry, Selection, WholeChain};
+pub use log::{ActiveChange, LogEntry, Selection, WholeChain};
 pub use offers::{Offer, Offered};
 pub use path::StorePath;
 pub use removal::{Collected, Removed};
-pub use selection::{Candidate, RollbackOptions, Selected};
+pub use selection::{Candidate, InUse, RollbackOptions, Selected};
 pub(crate) use state::Root;
+pub use trust_age::KeyAdded;
 pub use trust_change::{FloorRaised, PolicySet, RevokeOptions, Revoked, Rotated, TrustAdded};
 
 /// How often a reader starts again when a writer changed its package's selection meanwhile.
@@ -233,23 +235,34 @@ impl Store {
     /// # Errors
     /// The first package's refusal, [`Error::StoreCorrupt`] or [`Error::Io`].
     pub fn enabled(&self) -> Result<Vec<InstalledPackage>> {
-        let mut packages = self.enabled_here(&[])?;
+        let mut packages = self.enabled_here(&[], false)?;
         if let Some(below) = &self.below {
-            let more = below.enabled_here(&packages)?;
+            let more = below.enabled_here(&packages, true)?;
             packages.extend(more);
             packages.sort_by(|a, b| a.id().cmp(b.id()));
         }
         Ok(packages)
     }
 
-    /// The enabled packages of this store alone, but for those that `above` replaces.
-    fn enabled_here(&self, above: &[InstalledPackage]) -> Result<Vec<InstalledPackage>> {
+    /// The enabled packages of this store alone, but for those that `above` replaces. `below` says whether it is the
+    /// store below another one.
+    fn enabled_here(
+        &self,
+        above: &[InstalledPackage],
+        below: bool,
+    ) -> Result<Vec<InstalledPackage>> {
         let open = |state: &State| {
             let enabled = state.generation.all_enabled();
             enabled
                 .filter(|(id, ..)| above.iter().all(|package| package.id() != *id))
                 .map(|(id, version, installed)| {
-                    InstalledPackage::open(&self.root, state, id, version, installed)
+                    let opened = InstalledPackage::open(&self.root, state, id, version, installed);
+                    opened.map_err(|error| Error::EnabledRefused {
+                        id: id.clone(),
+                        version: Box::new(version.clone()),
+                        below,
+                        error: Box::new(error),
+                    })
                 })
                 .collect()
         };
@@ -349,10 +362,11 @@ impl Store {
             .map_err(self.root.io("read", &path))?;
         match found == create::FORMAT.as_bytes() {
             true => Ok(()),
-            false => Err(self.root.corrupt(
-                &path,
-                "the store has another format; use the guild that made it",
-            )),
+            false => Err(Error::StoreCorrupt {
+                path: path.under(&self.root.path),
+                detail: "the store has another format than this guild knows".to_owned(),
+                next: "Use the guild that made it",
+            }),
         }
     }
 }
@@ -371,7 +385,9 @@ impl Default for StoreOptions {
 fn no_store(path: &Path) -> Error {
     Error::NotFound {
         what: format!("a package store at {}", path.display()),
-        next: "`guild kernel install` makes one; GUILD_DATA_DIR says where".to_owned(),
+        next:
+            "`guild kernel trust add KEY.json --scope PREFIX` makes one; GUILD_DATA_DIR says where"
+                .to_owned(),
     }
 }
 
@@ -382,14 +398,22 @@ pub(crate) fn check_root(fs: &RealFs, path: &Path) -> Result<()> {
         .and_then(|root| root.metadata())
         .map_err(Error::io("read", path))?;
     let owner = metadata.uid();
-    if owner != 0 && owner != rustix::process::geteuid().as_raw() {
-        return Err(Error::corrupt(path, format!("it belongs to user {owner}")));
+    let own = rustix::process::geteuid().as_raw();
+    let unsafe_because = |detail: String, next: String| Error::StoreUnsafe {
+        path: path.to_owned(),
+        detail,
+        next,
+    };
+    if owner != 0 && owner != own {
+        let detail = format!("it belongs to user {owner}, neither to you nor to root");
+        let next = "Work as its owner, or name a folder of your own with --data-dir";
+        return Err(unsafe_because(detail, next.to_owned()));
     }
     match metadata.mode() & 0o022 {
         0 => Ok(()),
-        _ => Err(Error::corrupt(
-            path,
-            "others may write to it; `chmod go-w` it if nobody has",
+        _ => Err(unsafe_because(
+            "others than its owner may write to it".to_owned(),
+            format!("If nobody has, `chmod go-w {}`", path.display()),
         )),
     }
 }

@@ -79,6 +79,13 @@ impl StorePath {
         Self(format!("{number:08}.log"))
     }
 
+    /// Whether it lies where artifacts, manifests and envelopes do.
+    pub(super) fn is_content(&self) -> bool {
+        [Area::Objects, Area::Meta]
+            .iter()
+            .any(|area| self.0.starts_with(area.root()))
+    }
+
     /// An entry that a directory listing gave, for removal or inspection.
     pub(super) fn listed(&self, name: &str) -> Self {
         Self(format!("{}/{name}", self.0))

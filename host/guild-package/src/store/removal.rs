@@ -80,7 +80,7 @@ impl Store {
             let installed = &package.versions[version];
             (version, installed.manifest)
         });
-        let next = "End them first; `guild kernel list` shows what is installed";
+        let next = "End them first; `guild kernel disable ID --drain SECONDS` waits for them";
         let _held = Held::take_all(&self.root, id, manifests, next)?;
         let arguments = Arguments {
             id,

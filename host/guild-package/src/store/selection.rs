@@ -14,7 +14,7 @@ use crate::receipt::{Grounds, Receipt};
 use crate::store::Store;
 use crate::store::generation::Generation;
 use crate::store::installed::{InstalledPackage, incompatible};
-use crate::store::lease::Held;
+use crate::store::lease::{self, Held, LeaseNote};
 use crate::store::lock::WriterLock;
 use crate::store::providers::{deselect, select_version};
 use crate::store::state::State;
@@ -43,6 +43,17 @@ pub struct Selected {
     pub probed: Option<Probed>,
     /// Digest of the receipt of what is enabled now.
     pub receipt: Option<Digest>,
+    /// Versions that sessions have though the package was disabled already.
+    pub in_use: Vec<InUse>,
+}
+
+/// A version that sessions have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InUse {
+    /// The version.
+    pub version: PackageVersion,
+    /// Who has it, as far as they said.
+    pub sessions: Vec<LeaseNote>,
 }
 
 /// Where `rollback` goes.
@@ -73,11 +84,20 @@ pub struct Candidate {
 #[derive(Debug, thiserror::Error)]
 enum Unavailable {
     /// There is no version to go to.
-    #[error("{0}")]
-    NoTarget(String),
+    #[error("{reason}")]
+    NoTarget { reason: String, next: String },
     /// It may not be enabled.
     #[error("{0}")]
     Refused(Box<Error>),
+}
+
+impl Unavailable {
+    fn next_step(&self) -> String {
+        match self {
+            Self::NoTarget { next, .. } => next.clone(),
+            Self::Refused(error) => error.next_step(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -134,7 +154,8 @@ impl Store {
         }
         let selected = match (&previous, drain) {
             (None, _) => {
-                let selected = selected(&state.generation, id, None, false);
+                let mut selected = selected(&state.generation, id, None, false);
+                selected.in_use = self.in_use(&all)?;
                 drop(transaction);
                 selected
             }
@@ -149,8 +170,26 @@ impl Store {
         };
         if let Some(drain) = drain {
             self.wait_for_sessions(id, &all, drain)?;
+            return Ok(Selected {
+                in_use: Vec::new(),
+                ..selected
+            });
         }
         Ok(selected)
+    }
+
+    /// The versions that sessions have. Under the writer's lock, so that no other command takes them for a moment.
+    fn in_use(&self, versions: &[(PackageVersion, Digest)]) -> Result<Vec<InUse>> {
+        let mut found = Vec::new();
+        for (version, manifest) in versions {
+            if lease::is_in_use(&self.root, *manifest)? {
+                found.push(InUse {
+                    version: version.clone(),
+                    sessions: lease::notes(&self.root, Some(*manifest))?,
+                });
+            }
+        }
+        Ok(found)
     }
 
     fn commit_disabled(&self, transaction: Transaction<'_>, id: &PackageId) -> Result<Selected> {
@@ -167,7 +206,8 @@ impl Store {
     /// rollback goes back to where the first one left. Without an id it is the package whose selection changed last.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::ProbeFailed`]; [`Error::RollbackUnavailable`], with the reason and the versions that would do;
+    /// [`Error::NotFound`] for a package or generation that isn't there; [`Error::NothingSelected`];
+    /// [`Error::RollbackUnavailable`], with the reason and the versions that would do; [`Error::ProbeFailed`];
     /// [`Error::Usage`] for a pin where no version is left behind; [`Error::StoreLocked`], [`Error::StoreCorrupt`] and
     /// [`Error::Io`].
     pub fn rollback(
@@ -180,10 +220,7 @@ impl Store {
         let state = transaction.state();
         let id = match id {
             Some(id) => id.clone(),
-            None => self.last_selected(state)?.ok_or_else(|| Error::NotFound {
-                what: "a change of selection to take back".to_owned(),
-                next: "`guild kernel log` lists what changed the store".to_owned(),
-            })?,
+            None => self.last_selected(state)?.ok_or(Error::NothingSelected)?,
         };
         let target = self.rollback_target(state, &id, options)?;
         let left = state.generation.enabled_version(&id).cloned();
@@ -223,9 +260,16 @@ impl Store {
         if let Some(n) = options.to_generation {
             let past = self.root.past_generation(state, n)?;
             let reason = || format!("generation {n} had no version of it enabled");
+            let next = || "`guild kernel log` lists the generations".to_owned();
             return match past.enabled_version(id) {
                 Some(version) => Ok(version.clone()),
-                None => Err(self.unavailable(state, id, None, Unavailable::NoTarget(reason()))),
+                None => {
+                    let why = Unavailable::NoTarget {
+                        reason: reason(),
+                        next: next(),
+                    };
+                    Err(self.unavailable(state, id, None, why))
+                }
             };
         }
         let mut earlier = package.history.iter().rev();
@@ -233,7 +277,8 @@ impl Store {
             Some(version) => Ok(version.clone()),
             None => {
                 let reason = "no other version of it was ever enabled".to_owned();
-                Err(self.unavailable(state, id, None, Unavailable::NoTarget(reason)))
+                let next = format!("`guild kernel disable {id}` goes on without it");
+                Err(self.unavailable(state, id, None, Unavailable::NoTarget { reason, next }))
             }
         }
     }
@@ -250,14 +295,21 @@ impl Store {
             .into_iter()
             .flat_map(|package| package.versions.keys());
         let possible = versions.filter(|version| self.selectable(state, id, version).is_ok());
+        let possible: Vec<PackageVersion> = possible.cloned().collect();
+        let enabled = state.generation.enabled_version(id);
+        let other = possible.iter().rev().find(|it| Some(*it) != enabled);
         Error::RollbackUnavailable {
             id: id.clone(),
-            wanted: wanted.cloned(),
-            possible: possible.cloned().collect(),
+            wanted: wanted.cloned().map(Box::new),
             reason: why.to_string(),
+            next: match other {
+                Some(other) => format!("`guild kernel enable {id}@{other}` goes to that one"),
+                None => why.next_step(),
+            },
+            possible,
             cause: match why {
                 Unavailable::Refused(error) => Some(error),
-                Unavailable::NoTarget(_) => None,
+                Unavailable::NoTarget { .. } => None,
             },
         }
     }
@@ -365,8 +417,10 @@ impl Store {
             let lock = WriterLock::take(&self.root, self.options.lock_wait_ms)?;
             let is_disabled = self.root.state()?.generation.enabled_version(id).is_none();
             let next = match is_disabled {
-                true => "It is disabled, and no new session gets it; these end on it",
-                false => "Another command has enabled it again meanwhile",
+                true => {
+                    "It is disabled, and no new session gets it; the same command waits for these again"
+                }
+                false => "Another command has enabled it again meanwhile; disable it again",
             };
             let mut versions = versions.iter();
             let free = versions.try_for_each(|(version, manifest)| {
@@ -410,6 +464,7 @@ fn selected(
         changed,
         probed: None,
         receipt: generation.enabled(id).and_then(|(_, state)| state.receipt),
+        in_use: Vec::new(),
     }
 }
 

@@ -15,6 +15,13 @@ use crate::store::log::Chain;
 use crate::store::path::{Area, StorePath};
 use crate::trust::TrustStore;
 
+/// What mends a file that a bundle brings.
+const MEND_CONTENT: &str = "`guild kernel install` of the same bundle writes it anew";
+
+/// What mends a file that says what is installed and who is trusted.
+const MEND_STATE: &str =
+    "Restore the store's folder from a backup, or move it away and install the packages again";
+
 /// The content of `HEAD`: `<n> <sha256 of the generation file>` and a line feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
@@ -171,7 +178,14 @@ impl Root {
     }
 
     pub fn corrupt(&self, path: &StorePath, detail: impl Into<String>) -> Error {
-        Error::corrupt(path.under(&self.path), detail)
+        Error::StoreCorrupt {
+            path: path.under(&self.path),
+            detail: detail.into(),
+            next: match path.is_content() {
+                true => MEND_CONTENT,
+                false => MEND_STATE,
+            },
+        }
     }
 
     /// Wraps a failed operation; for `map_err`.

@@ -88,6 +88,8 @@ pub struct FloorRaised {
     pub floor: u64,
     /// Installed versions below it, ascending: they can't be enabled any more.
     pub below: Vec<Pin>,
+    /// Whether a version of it is or was installed, here or in the store below.
+    pub known: bool,
     /// Which of them is enabled all the same; sessions go on loading it until another one is enabled.
     pub enabled_below: Option<Pin>,
     /// The generation in force afterwards.
@@ -215,6 +217,10 @@ impl Store {
         epoch: u64,
     ) -> Result<FloorRaised> {
         let below = self.below_epoch(state, id, epoch)?;
+        let mut known = state.generation.knows(id);
+        if let Some(lower) = self.below() {
+            known = known || lower.generation()?.knows(id);
+        }
         let enabled = state.generation.enabled_version(id);
         let enabled_below = below.iter().find(|pin| Some(&pin.version) == enabled);
         Ok(FloorRaised {
@@ -223,6 +229,7 @@ impl Store {
             floor: epoch,
             enabled_below: enabled_below.cloned(),
             below,
+            known,
             generation: state.head.n,
         })
     }

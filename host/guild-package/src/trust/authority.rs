@@ -19,7 +19,7 @@ impl TrustedKey {
             &[manifest.kind],
             targets,
         )
-        .map_err(|detail| self.denied(manifest, detail))
+        .map_err(|detail| self.denied(right, manifest, detail))
     }
 
     /// Whether the key may raise the floor of `id`. A floor counts for every kind of bundle and every machine.
@@ -83,13 +83,14 @@ impl TrustedKey {
         matching.max_by_key(|scope| scope.prefix.specificity())
     }
 
-    /// The error that says what of its scopes denies.
-    pub(crate) fn denied(&self, manifest: &Manifest, detail: String) -> Error {
+    /// The error that says what of its scopes denies `right`.
+    pub(crate) fn denied(&self, right: Right, manifest: &Manifest, detail: String) -> Error {
         let scopes = self.scopes.iter().map(|scope| scope.prefix.clone());
         Error::ScopeDenied {
             key: self.id,
             id: manifest.id.clone(),
             detail,
+            right,
             scopes: scopes.collect(),
         }
     }

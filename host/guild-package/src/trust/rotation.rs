@@ -64,6 +64,11 @@ impl TrustStore {
     /// Whether one of `ancestors` is `key`, or was followed by it through any number of rotations.
     #[must_use]
     pub fn descends(&self, key: KeyId, ancestors: &[KeyId]) -> bool {
+        self.descendants(ancestors).contains(&key)
+    }
+
+    /// `ancestors` and the keys that followed them through any number of rotations.
+    pub(crate) fn descendants(&self, ancestors: &[KeyId]) -> BTreeSet<KeyId> {
         let mut line: BTreeSet<KeyId> = ancestors.iter().copied().collect();
         // Each round adds a key or is the last, so there are no more rounds than rotations.
         loop {
@@ -73,7 +78,7 @@ impl TrustStore {
                 .map(|step| step.to)
                 .collect();
             if next.is_empty() {
-                return line.contains(&key);
+                return line;
             }
             line.extend(next);
         }

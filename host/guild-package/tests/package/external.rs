@@ -4,7 +4,8 @@ use guild_package::countersign::{Addition, countersign_bundle};
 use guild_package::external::{attach_signature, request_signature};
 use guild_package::store::RevokeOptions;
 use guild_package::trust::{Grant, Policy, Right, Role, Scope, Withdrawal};
-use guild_package::{Code, SignOptions, sign_package};
+use guild_package::verify::Countersigner;
+use guild_package::{Code, Error, SignOptions, sign_package, verify_bundle};
 
 use crate::fixture::{Bench, Publisher, grant, options, stage};
 use crate::versions::CPU;
@@ -12,11 +13,15 @@ use crate::versions::CPU;
 /// Ed25519 by the library itself, over the bytes of the request and nothing else: what a module does.
 fn sign_elsewhere(publisher: &Publisher, request: &[u8]) -> [u8; 64] {
     use ed25519_dalek::Signer as _;
+    elsewhere(publisher).sign(request).to_bytes()
+}
+
+/// The key, in the library's own form.
+fn elsewhere(publisher: &Publisher) -> ed25519_dalek::SigningKey {
     let seed = std::fs::read_to_string(&publisher.seed_file).unwrap();
     let hex = seed.trim_end().rsplit(' ').next().unwrap();
     let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap();
-    let key = ed25519_dalek::SigningKey::from_bytes(&std::array::from_fn(byte));
-    key.sign(request).to_bytes()
+    ed25519_dalek::SigningKey::from_bytes(&std::array::from_fn(byte))
 }
 
 #[test]
@@ -82,6 +87,107 @@ fn a_signature_from_elsewhere_makes_the_same_bundle() {
         attach("sig", "late.gkernel").unwrap_err().code(),
         Code::Usage
     );
+}
+
+/// A request, and what comes of files that are given as its signature.
+struct Asked {
+    bench: Bench,
+    staging: tempfile::TempDir,
+    request: Vec<u8>,
+}
+
+impl Asked {
+    fn new() -> Self {
+        let bench = Bench::new();
+        let staging = stage(bench.path(), CPU, "1.0.0", "");
+        let path = bench.path().join("request");
+        request_signature(staging.path(), &path, &SignOptions::default()).unwrap();
+        Self {
+            request: std::fs::read(path).unwrap(),
+            bench,
+            staging,
+        }
+    }
+
+    fn sign(&self, bytes: &[u8]) -> Vec<u8> {
+        sign_elsewhere(&self.bench.publisher, bytes).to_vec()
+    }
+
+    /// Why `bytes` are refused.
+    fn refused(&self, bytes: &[u8]) -> Error {
+        let at = |name: &str| self.bench.path().join(name);
+        std::fs::write(at("sig"), bytes).unwrap();
+        let (request, signature, bundle) = (at("request"), at("sig"), at("bundle"));
+        let refused = attach_signature(
+            self.staging.path(),
+            &self.bench.publisher.record,
+            (&request, &signature),
+            &bundle,
+            &SignOptions::default(),
+        );
+        assert!(!bundle.exists());
+        refused.unwrap_err()
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What somebody may sign by mistake, and the words by which the message tells it.
+#[test]
+fn a_signature_of_another_kind_is_told_from_a_wrong_one() {
+    use sha2::{Digest as _, Sha256, Sha512};
+    let asked = Asked::new();
+    let request = &asked.request[..];
+    let manifest = &request[request.iter().position(|byte| *byte == b'{').unwrap()..];
+    let key = elsewhere(&asked.bench.publisher);
+    let prehashed = |bytes: &[u8]| {
+        let signature = key.sign_prehashed(Sha512::new_with_prefix(bytes), None);
+        signature.unwrap().to_bytes().to_vec()
+    };
+    let sign = |bytes: &[u8]| asked.sign(bytes);
+    let in_hex = hex(&Sha256::digest(request));
+    for (bytes, words) in [
+        (prehashed(request), "Ed25519ph"),
+        (prehashed(manifest), "Ed25519ph"),
+        (sign(manifest), "the manifest alone"),
+        (sign(&Sha512::digest(request)), "a SHA-512 digest"),
+        (sign(in_hex.as_bytes()), "a SHA-256 digest"),
+        (sign(&Sha256::digest(manifest)), "a SHA-256 digest"),
+        (sign(&[request, b"\n"].concat()), "a line break"),
+        (sign(b"x"), "another key or over other bytes"),
+    ] {
+        let error = asked.refused(&bytes);
+        assert_eq!(error.code(), Code::SignatureInvalid);
+        let text = error.to_string();
+        assert!(text.contains(words), "no {words:?} in: {text}");
+        assert!(text.contains("pure Ed25519 over the bytes of"), "{text}");
+        assert!(error.next_step().contains("without a hash"), "{error:?}");
+    }
+}
+
+#[test]
+fn a_file_without_a_signature_is_told_by_what_it_holds() {
+    let asked = Asked::new();
+    let good = asked.sign(&asked.request);
+    for (bytes, words) in [
+        (good[..63].to_vec(), "it has 63 bytes"),
+        (good[..32].to_vec(), "it has 32 bytes"),
+        (hex(&good).into_bytes(), "the signature in hex"),
+        (hex(&good[..32]).into_bytes(), "32 bytes in hex"),
+        (Vec::new(), "it is empty"),
+        (b"-----BEGIN SSH SIGNATURE-----".to_vec(), "SSH"),
+        (b"-----BEGIN PKCS7-----".to_vec(), "PEM"),
+        (b"untrusted comment: x\n".to_vec(), "minisign"),
+    ] {
+        let error = asked.refused(&bytes);
+        assert_eq!(error.code(), Code::Usage);
+        let (text, next) = (error.to_string(), error.next_step());
+        assert!(text.contains(words), "no {words:?} in: {text}");
+        let expected = next.contains("64 bytes") && next.contains("pure Ed25519");
+        assert!(expected, "{next}");
+    }
 }
 
 fn countersigner(role: Role) -> Grant {
@@ -159,6 +265,22 @@ fn row_20_a_threshold_counts_distinct_keys_and_operators() {
 
     let installed = bench.install(&whole).unwrap();
     assert_eq!(installed.signers.len(), 2);
+    // The reviewer is named; a publisher's own review isn't one.
+    let by = |countersigners: &[Countersigner]| {
+        let all = countersigners.iter();
+        all.map(|it| (it.role, it.signer.key)).collect::<Vec<_>>()
+    };
+    let reviewed = vec![(Role::Reviewer, reviewer.record.id)];
+    assert_eq!(by(&installed.countersigners), reviewed);
+    let listed = bench.store.list().unwrap();
+    assert_eq!(
+        by(listed[0].package.as_ref().unwrap().countersigners()),
+        reviewed
+    );
+    let path = bench.bundle_file(&whole);
+    let trust = bench.store.trust().unwrap();
+    let verified = verify_bundle(&path, &trust, &options().verify).unwrap();
+    assert_eq!(by(verified.countersigners()), reviewed);
     // One manifest, however many signed it.
     let digest =
         |bytes: &[u8]| guild_package::Digest::of(&crate::fixture::entries(bytes)["manifest.json"]);

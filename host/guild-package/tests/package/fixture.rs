@@ -184,10 +184,15 @@ impl Bench {
 
 impl Publisher {
     pub fn new(folder: &Path, name: &str) -> Self {
+        Self::like(folder, name, name)
+    }
+
+    /// Another key of the operator of the key `of`.
+    pub fn like(folder: &Path, name: &str, of: &str) -> Self {
         let seed_file = folder.join(format!("{name}.seed"));
         let options = KeygenOptions {
             label: name.parse().unwrap(),
-            operator: format!("{name} operator").parse().unwrap(),
+            operator: format!("{of} operator").parse().unwrap(),
             test_identity: true,
             passphrase: None,
         };

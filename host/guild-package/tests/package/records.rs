@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use guild_package::Code;
-use guild_package::store::generation::Generation;
-use guild_package::trust::{KeyStatus, Right, TrustBody};
+use guild_package::rotation::{RotationBody, write_rotation};
+use guild_package::store::generation::{Active, Generation};
+use guild_package::store::{LogEntry, RevokeOptions};
+use guild_package::trust::{KeyStatus, Policy, Right, RightLeft, TrustBody, Withdrawal};
 
-use crate::fixture::{Bench, Publisher, options};
+use crate::fixture::{Bench, Publisher, grant, options};
 use crate::versions::{BACK, CPU, OTHER, change_byte, id, version};
 
 #[test]
@@ -47,6 +49,106 @@ fn the_log_tells_what_each_generation_changed() {
     assert_eq!(bench.store.log(2).unwrap(), log[..2]);
     let whole = bench.store.verify_chain().unwrap();
     assert_eq!((whole.generations, whole.trust_files), (6, 2));
+
+    // Who serves the one name that all fixture packages provide.
+    let served = |entry: &LogEntry| {
+        let who = |active: &Option<Active>| {
+            let active = active.as_ref().map(|active| active.version.to_string());
+            active.unwrap_or_else(|| "nobody".to_owned())
+        };
+        let changes = entry.active.iter();
+        let changes = changes.map(|it| format!("{} to {}", who(&it.before), who(&it.after)));
+        changes.collect::<Vec<_>>()
+    };
+    let all: Vec<_> = log.iter().map(served).collect();
+    let none: Vec<String> = Vec::new();
+    let one = |text: &str| vec![text.to_owned()];
+    let expected = [
+        none.clone(),
+        one("1.0.1 to 1.0.0"),
+        one("1.0.0 to 1.0.1"),
+        one("nobody to 1.0.0"),
+        none.clone(),
+        none,
+    ];
+    assert_eq!(all, expected);
+}
+
+fn trust_changes(entry: &LogEntry) -> Vec<String> {
+    let changes = entry.trust_changes.iter();
+    changes.map(ToString::to_string).collect()
+}
+
+#[test]
+fn the_log_tells_what_each_change_of_trust_was() {
+    let bench = Bench::new();
+    let successor = Publisher::like(bench.path(), "successor", "publisher");
+    let (old, new) = (&bench.publisher.record, &successor.record);
+    let mut more = grant("org.example");
+    more.scopes[0].rights = vec![Right::Publish, Right::Rotate];
+    more.not_after = Some(crate::fixture::NOW_S * 2);
+    bench.store.trust_add(old, &more).unwrap();
+    let policy = Policy {
+        prefix: "org.example".parse().unwrap(),
+        publish: 1,
+        reviewer: 2,
+        distinct_operators: false,
+        strict_ambient: false,
+        allow_ptx_jit: false,
+    };
+    bench.store.trust_policy(policy.clone()).unwrap();
+    let path = bench.path().join("rotation");
+    let body = RotationBody {
+        schema: 1,
+        from: old.id,
+        to: new.clone(),
+        scopes: vec!["org.example".parse().unwrap()],
+        rights_left: vec![RightLeft::VerifyInstalled],
+        issued_at: crate::fixture::NOW_S,
+    };
+    write_rotation(&path, &body, &bench.publisher.seed(), &successor.seed()).unwrap();
+    bench.store.trust_rotate(&path).unwrap();
+    let lost = RevokeOptions {
+        withdrawal: Withdrawal::Compromised { since_gen: 0 },
+        reason: None,
+        dry_run: false,
+    };
+    bench.store.trust_revoke(&new.id, &lost).unwrap();
+    bench.store.trust_revoke(&old.id, &lost).unwrap();
+
+    let log = bench.store.log(usize::MAX).unwrap();
+    let changes: Vec<_> = log.iter().map(trust_changes).collect();
+    let (old, new) = (
+        format!("{} (publisher)", old.id.short()),
+        format!("{} (successor)", new.id.short()),
+    );
+    let until = guild_package::text::Time(crate::fixture::NOW_S * 2);
+    let expected = [
+        vec![format!("key withdrawn {old}: compromised")],
+        vec![format!("key withdrawn {new}: compromised")],
+        vec![
+            format!("key added {new} for org.example"),
+            format!("key followed {old} by {new}"),
+        ],
+        vec![format!("policy set {policy}")],
+        vec![
+            format!("scopes added to {old}: org.example"),
+            format!("{old} is good until {until}"),
+        ],
+        vec![format!("key added {old} for org.guild")],
+        vec![],
+    ];
+    assert_eq!(changes, expected);
+    // A part of the log knows what the part before it said.
+    assert_eq!(bench.store.log(1).unwrap(), log[..1]);
+
+    // A withdrawal doesn't make a key younger.
+    let added = bench.store.keys_added().unwrap();
+    let added = |key: &guild_package::KeyRecord| added[&key.id].generation;
+    assert_eq!(
+        (added(&bench.publisher.record), added(&successor.record)),
+        (1, 4)
+    );
 }
 
 /// Every file of the chain, changed or taken away, is found.
@@ -148,7 +250,9 @@ fn what_is_no_part_of_the_store_is_listed_and_left_alone() {
         "./notes.txt",
         "gen/9-00000000.json",
         "gen/readme",
+        "leases/readme",
         "objects/sha256/zz/file",
+        "objects/stray",
         "meta/sha256/ab/short",
         "staging/0123456789abcdef",
         "trust/7.json",
@@ -158,6 +262,18 @@ fn what_is_no_part_of_the_store_is_listed_and_left_alone() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, b"x").unwrap();
     }
+    // Folders with nothing in them, and one that a collection may leave.
+    let empty = [
+        "gen/0-00000000.json",
+        "leases/folder",
+        "meta/folder",
+        "meta/sha256/AB",
+        "objects/sha256/folder",
+        "trust/0",
+    ];
+    for path in empty.iter().chain(&["objects/sha256/ab"]) {
+        fs::create_dir_all(bench.store_path().join(path)).unwrap();
+    }
     let examined = bench.store.examine().unwrap();
     let found: std::collections::BTreeSet<_> = examined
         .strangers
@@ -165,7 +281,7 @@ fn what_is_no_part_of_the_store_is_listed_and_left_alone() {
         .map(|path| path.as_str().trim_start_matches("./"))
         .collect();
     let expected = strangers.map(|path| path.trim_start_matches("./"));
-    assert_eq!(found, expected.into_iter().collect());
+    assert_eq!(found, expected.into_iter().chain(empty).collect());
     assert!(examined.faults.is_empty());
     // Garbage is what the store wrote, not what others put there.
     assert_eq!(bench.store.collect_garbage().unwrap().files, 0);

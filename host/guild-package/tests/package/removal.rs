@@ -86,7 +86,7 @@ fn draining_keeps_new_sessions_off_and_waits_for_the_old_one() {
     let short = Some(Duration::from_millis(30));
     let busy = bench.store.disable(&id(CPU), short).unwrap_err();
     assert_eq!(busy.code(), Code::ActiveSessionBusy);
-    assert!(busy.to_string().contains("It is disabled"), "{busy}");
+    assert!(busy.next_step().contains("It is disabled"), "{busy}");
     assert!(bench.store.enabled_with_leases("new").unwrap().is_empty());
     // The session goes on: its files are there.
     let plugin = package.plugin_artifact().unwrap();

@@ -31,7 +31,7 @@ fn a_superseded_key_installs_nothing_and_what_it_installed_loads() {
     let again = bench.store_refuses(Code::Usage, || {
         revoke(&bench, Withdrawal::Superseded, false)
     });
-    assert!(again.to_string().contains("never taken back"), "{again}");
+    assert!(again.next_step().contains("never taken back"), "{again}");
     // It may become stricter, and it isn't given back by adding the key.
     revoke(&bench, Withdrawal::Compromised { since_gen: 0 }, false).unwrap();
     let added = || {
@@ -57,7 +57,18 @@ fn a_compromised_key_s_packages_stop_from_a_generation_on() {
             (vec![format!("{CPU}@1.0.1")], true)
         );
     }
-    assert_eq!(bench.store.enabled().unwrap_err().code(), Code::KeyRevoked);
+    let refused = bench.store.enabled().unwrap_err();
+    assert_eq!(refused.code(), Code::KeyRevoked);
+    // It names the package, and a command that takes it out of the way.
+    let (text, next) = (refused.to_string(), refused.next_step());
+    assert!(
+        text.starts_with(&format!("{CPU} 1.0.1 is enabled")),
+        "{text}"
+    );
+    assert!(
+        next.contains(&format!("`guild kernel disable {CPU}`")),
+        "{next}"
+    );
     bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
     for milder in [
@@ -119,8 +130,9 @@ fn row_48_a_floor_only_rises_and_counts_for_every_way_in() {
         &options(),
         Code::DowngradeRefused,
     );
-    // A package that was never seen may have one.
-    bench.store.raise_floor(&id(OTHER), 2).unwrap();
+    // A package that was removed is known all the same; one that was never seen may have a floor too.
+    assert!(bench.store.raise_floor(&id(CPU), 3).unwrap().known);
+    assert!(!bench.store.raise_floor(&id(OTHER), 2).unwrap().known);
     bench.install_refuses(
         &bench.package(OTHER, "1.0.0"),
         &options(),

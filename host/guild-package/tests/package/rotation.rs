@@ -85,6 +85,26 @@ fn a_successor_publishes_in_its_predecessor_s_place() {
     let bench = &handover.bench;
     let next = bench.package_by(&handover.new, CPU, "1.0.1", "");
     bench.install_refuses(&next, &options(), Code::KeyUntrusted);
+    // Its key trusted by itself is another publisher; a rotation would help, and is named.
+    let twin = Handover::new();
+    let grant = crate::fixture::grant("org.guild.kernels");
+    twin.bench
+        .store
+        .trust_add(&twin.new.record, &grant)
+        .unwrap();
+    let early = twin.bench.package_by(&twin.new, CPU, "1.0.1", "");
+    let refused = twin.bench.install(&early).unwrap_err();
+    let (text, step) = (refused.to_string(), refused.next_step());
+    assert!(
+        text.contains("follows none of these by a rotation"),
+        "{text}"
+    );
+    let (old, new) = (twin.old.record.id, twin.new.record.id);
+    let rotation = format!("a rotation from {old} to {new}");
+    assert!(
+        step.contains(&rotation) && step.contains("`guild kernel trust rotate FILE`"),
+        "{step}"
+    );
     let trust = handover.rotate(&handover.body()).unwrap();
     assert_eq!(status(&trust, &handover.old.record), KeyStatus::Retired);
     assert_eq!(status(&trust, &handover.new.record), KeyStatus::Active);
@@ -120,6 +140,17 @@ fn a_stranger_doesn_t_take_over_what_a_successor_may() {
     assert!(
         matches!(refused, Error::PublisherChanged { .. }),
         "{refused}"
+    );
+    // Who did follow is named, and is asked for a release.
+    let (text, step) = (refused.to_string(), refused.next_step());
+    let (old, new) = (handover.old.record.id, handover.new.record.id);
+    assert!(
+        text.contains(&format!("{old}, followed by {new}")),
+        "{text}"
+    );
+    assert!(
+        step.contains(&format!("{new}")) && step.contains("--accept-new-publisher"),
+        "{step}"
     );
 }
 

@@ -2,6 +2,7 @@
 
 use crate::unprobed::Unprobed;
 use std::fs;
+use std::time::Duration;
 
 use guild_package::store::generation::ActiveMode;
 use guild_package::store::{RollbackOptions, Selected};
@@ -35,6 +36,7 @@ fn any_installed_version_is_enabled_and_serves_its_names() {
         changed: true,
         probed: selected.probed.clone(),
         receipt: selected.receipt,
+        in_use: Vec::new(),
     };
     assert_eq!(selected, expected);
     assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.0"));
@@ -170,7 +172,7 @@ fn a_pinned_rollback_holds_until_something_newer_comes() {
 #[test]
 fn a_store_without_an_earlier_version_has_nothing_to_go_back_to() {
     let bench = Bench::new();
-    bench.store_refuses(Code::NotFound, || {
+    bench.store_refuses(Code::RollbackUnavailable, || {
         bench.store.rollback(None, BACK, &Unprobed)
     });
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
@@ -178,6 +180,37 @@ fn a_store_without_an_earlier_version_has_nothing_to_go_back_to() {
         bench.store.rollback(None, BACK, &Unprobed)
     });
     assert!(refused.to_string().contains("1.0.0"), "{refused}");
+    let next = refused.next_step();
+    assert!(
+        next.contains(&format!("`guild kernel disable {CPU}`")),
+        "{next}"
+    );
+}
+
+/// A package that is disabled already may still run in a session that began before.
+#[test]
+fn a_disabled_package_that_a_session_has_says_so() {
+    let bench = Bench::with_two_versions();
+    let session = bench.store.enabled_with_leases("a long chat").unwrap();
+    let drained = bench.store.disable(&id(CPU), Some(Duration::ZERO));
+    assert_eq!(drained.unwrap_err().code(), Code::ActiveSessionBusy);
+    let again = bench.store.disable(&id(CPU), None).unwrap();
+    assert!(!again.changed);
+    let [in_use] = again.in_use.as_slice() else {
+        panic!("{:?}", again.in_use);
+    };
+    assert_eq!(in_use.version, version("1.0.1"));
+    let who: Vec<String> = in_use.sessions.iter().map(ToString::to_string).collect();
+    assert!(who.len() == 1 && who[0].contains("a long chat"), "{who:?}");
+    drop(session);
+    assert!(
+        bench
+            .store
+            .disable(&id(CPU), None)
+            .unwrap()
+            .in_use
+            .is_empty()
+    );
 }
 
 /// The reason that stands in the message, and the versions that would do.

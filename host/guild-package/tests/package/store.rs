@@ -367,7 +367,7 @@ fn a_package_for_other_hosts_is_not_installed() {
     ] {
         let bundle = offer(host_min, host_max);
         bench.install_refuses(&bundle, &options(), Code::Incompatible);
-        let message = bench.install(&bundle).unwrap_err().to_string();
+        let message = bench.install(&bundle).unwrap_err().in_full();
         assert!(
             message.contains("this one has 1.0") && message.contains(next),
             "{message}"

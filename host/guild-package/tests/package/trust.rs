@@ -22,7 +22,7 @@ fn a_new_store_trusts_nobody() {
             .to_string()
             .contains(&bench.publisher.record.id.to_string())
     );
-    assert!(refused.to_string().contains("guild kernel trust add"));
+    assert!(refused.next_step().contains("guild kernel trust add"));
 }
 
 #[test]

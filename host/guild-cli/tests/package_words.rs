@@ -1,0 +1,332 @@
+//! What the package commands say, where no package is needed to see it.
+
+mod program;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A home folder with two keys, of which one is trusted.
+struct Home {
+    folder: tempfile::TempDir,
+    key: String,
+}
+
+impl Home {
+    fn new() -> Home {
+        let folder = tempfile::tempdir().unwrap();
+        let mut home = Home {
+            folder,
+            key: String::new(),
+        };
+        home.key = home.keygen("author");
+        home.keygen("other");
+        home.json("kernel trust add author.json --scope org.example");
+        home
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn keygen(&self, name: &str) -> String {
+        let line = format!(
+            "kernel keygen --seed-file {name}.seed --public {name}.json --label {name} --operator {name}-org --test-identity"
+        );
+        self.json(&line)["key_id"].as_str().unwrap().to_owned()
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let mut command = program::command(self.path());
+        if line.contains("--machine ") {
+            command.env_remove("GUILD_NO_MACHINE_STORE");
+        }
+        command.args(line.split(' ')).output().unwrap()
+    }
+
+    /// Exit code, standard output and standard error.
+    fn text(&self, line: &str) -> (i32, String, String) {
+        let output = self.run(line);
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let code = output.status.code().unwrap();
+        (code, text(output.stdout), text(output.stderr))
+    }
+
+    fn answer(&self, line: &str) -> Value {
+        serde_json::from_slice(&self.run(&format!("--json {line}")).stdout).unwrap()
+    }
+
+    #[track_caller]
+    fn json(&self, line: &str) -> Value {
+        let answer = self.answer(line);
+        assert_eq!(answer["ok"], true, "{line}: {answer}");
+        answer
+    }
+}
+
+#[test]
+fn the_log_names_what_a_change_of_trust_changed() {
+    let home = Home::new();
+    home.json("kernel trust policy org.example --reviewers 1");
+    let revoke = format!("kernel trust revoke {} --superseded", home.key);
+    home.json(&revoke);
+    let short = &home.key[..20];
+    let (_, log, _) = home.text("kernel log");
+    let lines: Vec<&str> = log.lines().collect();
+    for (line, words) in [
+        (lines[0], format!("key withdrawn {short} (author): retired")),
+        (
+            lines[1],
+            "policy set org.example: publishers 1, reviewers 1".to_owned(),
+        ),
+        (
+            lines[2],
+            format!("key added {short} (author) for org.example"),
+        ),
+    ] {
+        assert!(line.contains(&words), "no {words:?} in {line:?}");
+    }
+    let log = home.json("kernel log");
+    let changes: Vec<&Value> = log["generations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|entry| entry["trust_changes"].as_array().unwrap())
+        .collect();
+    let kinds: Vec<&str> = changes
+        .iter()
+        .map(|change| change["change"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["key_withdrawn", "policy_set", "key_added"]);
+    assert_eq!(changes[2]["key"]["id"], home.key.as_str());
+}
+
+#[test]
+fn a_checkpoint_is_all_that_is_printed_and_is_told_from_a_grown_chain() {
+    let home = Home::new();
+    let seed = format!("--key-id {} --seed-file author.seed", home.key);
+    let (code, out, said) = home.text(&format!("kernel log --checkpoint note {seed}"));
+    assert_eq!(code, 0, "{said}");
+    let root = home.json("kernel log -n 1")["generations"][0]["sha256"].clone();
+    assert_eq!(out.trim_end(), root.as_str().unwrap());
+    assert!(said.contains("2 generations to note"), "{said}");
+    let (_, _, same) = home.text("kernel log --verify --against note");
+    assert!(same.contains("the same as the 2 generations"), "{same}");
+    assert!(!same.contains("grown"), "{same}");
+    home.json("kernel trust policy org.example --reviewers 1");
+    let (_, _, grown) = home.text("kernel log --verify --against note");
+    assert!(
+        grown.contains("has grown from the 2 generations"),
+        "{grown}"
+    );
+    let answer = home.json("kernel log --verify --against note");
+    assert_eq!(answer["against"]["grown_by"], 1);
+
+    // The note's file is named by whoever signs it, too, and a key that didn't sign it is no matter of a store.
+    let other = home.answer(
+        "kernel cosign note --public other.json --key-id x --seed-file other.seed --out out",
+    );
+    assert_eq!(other["code"], "KEY_UNTRUSTED");
+    assert!(
+        other["hint"].as_str().unwrap().contains("--public"),
+        "{other}"
+    );
+    let id = home.keygen("witness");
+    let (code, _, said) = home.text(&format!(
+        "kernel cosign note --public author.json --key-id {id} --seed-file witness.seed --out cosigned"
+    ));
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("Checkpoint cosigned"), "{said}");
+}
+
+#[test]
+fn trusted_keys_are_listed_with_rights_holder_age_and_packages() {
+    let home = Home::new();
+    let (_, list, _) = home.text("kernel trust list");
+    for words in [
+        "author\torg.example (publish)\theld by author-org",
+        "\tadded 2",
+        "\tno package",
+    ] {
+        assert!(list.contains(words), "no {words:?} in {list:?}");
+    }
+    home.json(&format!("kernel trust revoke {} --superseded", home.key));
+    let key = home.json("kernel trust list")["keys"][0].clone();
+    assert_eq!(
+        (&key["added_generation"], &key["since_gen"]),
+        (&1.into(), &2.into())
+    );
+    assert_eq!(key["packages"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_withdrawal_says_that_nothing_stops() {
+    let home = Home::new();
+    let line = format!("kernel trust revoke {} --compromised --dry-run", home.key);
+    let (_, _, said) = home.text(&line);
+    assert!(said.contains("would be withdrawn"), "{said}");
+    assert!(
+        said.contains("No installed version stops loading"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_floor_of_an_unknown_package_is_taken_and_said() {
+    let home = Home::new();
+    for line in [
+        "kernel floor org.example.none",
+        "kernel floor org.example.none 2",
+    ] {
+        let (code, _, said) = home.text(line);
+        assert_eq!(code, 0, "{said}");
+        let words = "No version of org.example.none is or was installed here";
+        assert!(said.contains(words), "{line}: {said}");
+    }
+    let raised = home.json("kernel floor org.example.none 3");
+    assert_eq!(raised["raised"]["known"], false);
+}
+
+#[test]
+fn a_store_without_any_selection_has_nothing_to_roll_back() {
+    let home = Home::new();
+    let answer = home.answer("kernel rollback");
+    assert_eq!(answer["code"], "ROLLBACK_UNAVAILABLE", "{answer}");
+    assert!(
+        answer["hint"]
+            .as_str()
+            .unwrap()
+            .contains("guild kernel log"),
+        "{answer}"
+    );
+    // On the machine's store the next command is one for that store.
+    home.json(
+        "--machine --machine-data-dir machine kernel trust add author.json --scope org.example",
+    );
+    let machine = home.answer("--machine --machine-data-dir machine kernel rollback");
+    let hint = machine["hint"].as_str().unwrap();
+    assert!(hint.contains("`guild --machine kernel log`"), "{machine}");
+    let missing = home.answer("kernel list org.example.none");
+    assert_eq!(missing["code"], "NOT_FOUND", "{missing}");
+}
+
+/// A store that others could have written isn't read, and the machine's can be left out.
+#[test]
+fn the_machine_s_store_that_can_t_be_believed_can_be_left_out() {
+    let home = Home::new();
+    let machine = home.path().join("machine/kernels");
+    std::fs::create_dir_all(&machine).unwrap();
+    std::fs::set_permissions(&machine, PermissionsExt::from_mode(0o777)).unwrap();
+    let run = |line: &[&str]| -> Value {
+        let mut command = program::command(home.path());
+        command.env_remove("GUILD_NO_MACHINE_STORE");
+        command.args(["--json", "--machine-data-dir", "machine"]);
+        let output = command.args(line).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    for line in [&["kernel", "list"][..], &["kernel", "trust", "list"]] {
+        let refused = run(line);
+        assert_eq!(refused["code"], "STORE_CORRUPT", "{refused}");
+        let (message, hint) = (&refused["message"], &refused["hint"]);
+        assert!(
+            message.as_str().unwrap().contains("may write to it"),
+            "{message}"
+        );
+        let hint = hint.as_str().unwrap();
+        assert!(
+            hint.contains("--no-machine-store") && hint.contains("chmod go-w"),
+            "{hint}"
+        );
+        let left_out = run(&[line, &["--no-machine-store"]].concat());
+        assert_eq!(left_out["ok"], true, "{left_out}");
+    }
+    let doctor = run(&["kernel", "doctor"]);
+    let checks = doctor["checks"].as_array().unwrap();
+    let failed = checks
+        .iter()
+        .find(|check| check["name"] == "store")
+        .unwrap();
+    assert!(
+        failed["fix"]
+            .as_str()
+            .unwrap()
+            .contains("--no-machine-store"),
+        "{failed}"
+    );
+}
+
+#[test]
+fn the_doctor_s_steps_are_those_that_mend() {
+    let home = Home::new();
+    let check = |name: &str| {
+        let report = home.answer("kernel doctor");
+        let checks = report["checks"].as_array().unwrap().clone();
+        checks
+            .into_iter()
+            .find(|check| check["name"] == name)
+            .unwrap()
+    };
+    let revoke = format!("guild kernel trust revoke {} --superseded", &home.key[..20]);
+    assert_eq!(check("trust")["fix"], revoke.as_str());
+    let store = home.path().join(".local/share/guild/kernels");
+    std::fs::create_dir(store.join("staging/0123456789abcdef")).unwrap();
+    assert_eq!(check("store state")["fix"], "guild kernel gc");
+    home.json("kernel gc");
+    assert_eq!(check("store state")["status"], "ok");
+    home.json(&revoke["guild ".len()..]);
+    assert_eq!(check("trust")["status"], "ok");
+    std::fs::write(store.join("HEAD"), "nonsense").unwrap();
+    let fix = check("store")["fix"].as_str().unwrap().to_owned();
+    assert!(fix.contains("from a backup"), "{fix}");
+    let listed = home.answer("kernel list");
+    assert_eq!(listed["hint"], fix.as_str());
+}
+
+/// A command that works in a temporary folder takes it along, also when Ctrl-C ends it.
+#[test]
+fn an_interrupted_selftest_leaves_no_folder() {
+    let home = Home::new();
+    let temporary = home.path().join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    let folders = || -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(&temporary).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let mut child = program::command(home.path())
+        .args(["kernel", "selftest", "--crash"])
+        .env("TMPDIR", &temporary)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    // The workshop's files come after the handler was set.
+    while !folders().first().is_some_and(|folder| {
+        std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
+    }) {
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "no folder was made"
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.signal(), Some(2), "{status}");
+    assert_eq!(folders(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_selftest_says_what_is_made_at_least() {
+    let home = Home::new();
+    let (code, _, said) = home.text("kernel selftest --crash --kills 0 --images 1");
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        said.contains("--images 1 is less than is made at least: up to "),
+        "{said}"
+    );
+}
