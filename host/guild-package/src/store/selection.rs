@@ -183,11 +183,7 @@ impl Store {
                 "Roll back without --pin",
             ));
         }
-        let allowed = self.selectable(state, &id, &target).and_then(|package| {
-            self.check_dependents(state, &id, Some(package.manifest()))?;
-            Ok(package)
-        });
-        match allowed {
+        match self.selectable(state, &id, &target) {
             Ok(package) => {
                 let held = left.filter(|_| options.pin);
                 self.select(transaction, "rollback", &package, held, probe)
@@ -265,7 +261,8 @@ impl Store {
         Ok(candidates.collect())
     }
 
-    /// Commits `package` as the enabled version of its id, and `held` as the version that installs pass over.
+    /// Commits `package`, which is [`Self::selectable`], as the enabled version of its id, and `held` as the version that
+    /// installs pass over.
     fn select(
         &self,
         mut transaction: Transaction<'_>,
@@ -289,7 +286,6 @@ impl Store {
         if !is_new {
             return Ok(selected(&state.generation, id, previous, false));
         }
-        self.check_dependents(state, id, Some(package.manifest()))?;
         let probed = probe::run(probe, &Subject::installed(package))?;
         let grounds = Grounds {
             authorized: package.authorized(),
@@ -309,7 +305,8 @@ impl Store {
     }
 
     /// An installed version that may be enabled: under today's trust, not below the floor, for this host, with its
-    /// dependencies, and whole.
+    /// dependencies, whole, and one that the enabled packages which depend on it get along with. Those aren't asked about
+    /// the version that is enabled already.
     fn selectable(
         &self,
         state: &State,
@@ -330,6 +327,9 @@ impl Store {
             package.check_artifact(&artifact)?;
         }
         super::install::check_dependencies(self, state, manifest)?;
+        if state.generation.enabled_version(id) != Some(version) {
+            self.check_dependents(state, id, Some(manifest))?;
+        }
         Ok(package)
     }
 

@@ -258,7 +258,13 @@ fn row_47_a_version_that_a_dependent_forbids_is_not_enabled() {
             .store
             .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
     });
-    unavailable(&bench, OTHER, "1.0.0, 1.0.1");
+    unavailable(&bench, OTHER, "1.0.1");
+    let candidates = bench.store.candidates(Some(&id(CPU))).unwrap();
+    let refused: Vec<_> = candidates
+        .iter()
+        .map(|it| it.refusal.as_ref().map(guild_package::Error::code))
+        .collect();
+    assert_eq!(refused, [Some(Code::DependencyMissing), None]);
     bench.install_refuses(
         &bench.package(CPU, "1.1.0"),
         &options(),
