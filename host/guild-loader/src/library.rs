@@ -96,12 +96,9 @@ pub(crate) fn open_system_libraries<'a>(needed: impl Iterator<Item = &'a str>) {
 
 /// The folder from which this process got its C library.
 fn c_library_folder() -> Option<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let path = maps.lines().find_map(|line| {
-        let path = line.get(line.find('/')?..)?;
-        path.ends_with("/libc.so.6").then_some(path)
-    })?;
-    Path::new(path).parent().map(Path::to_owned)
+    let paths = maps::own().ok()?.into_iter().filter_map(|it| it.path);
+    let mut libraries = paths.filter(|path| path.ends_with("libc.so.6"));
+    libraries.next()?.parent().map(Path::to_owned)
 }
 
 /// Opens the library and keeps the handle for life.
@@ -160,14 +157,11 @@ fn entry_of(handle: &'static Library) -> Result<EntryFn, Fault> {
 }
 
 fn own_mappings() -> Result<Vec<Mapping>, Fault> {
-    let unavailable = |reason: String| Fault::LoaderUnavailable {
+    maps::own().map_err(|error| Fault::LoaderUnavailable {
         step: "prove which file a library was mapped from",
-        reason,
+        reason: error.to_string(),
         next: "mount /proc for this process",
-    };
-    let text = std::fs::read_to_string("/proc/self/maps")
-        .map_err(|error| unavailable(error.to_string()))?;
-    maps::parse(&text).map_err(|line| unavailable(format!("strange line `{}`", escape(&line))))
+    })
 }
 
 /// Checks that `address` lies in code of `expected`, and gives all code of that file.
@@ -206,6 +200,7 @@ mod tests {
             addresses,
             executable,
             file: FileIdentity { inode, ..EXPECTED },
+            path: None,
         }
     }
 
