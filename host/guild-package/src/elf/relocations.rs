@@ -53,7 +53,7 @@ impl Relocations<'_, '_> {
             Some(kind) if i64::try_from(kind) == Ok(DT_REL.0) => {
                 self.check_without(DT_JMPREL, DT_PLTRELSZ)?;
             }
-            _ => return Err(malformed("has entries of no known form")),
+            _ => return Err(Refusal::table(TABLE, "has entries of no known form")),
         }
         self.check_packed()
     }
@@ -71,7 +71,7 @@ impl Relocations<'_, '_> {
     /// kind, and doesn't ask whether the table has so many: the count must be true.
     fn check_relative_count(&self) -> Result<(), Refusal> {
         if self.dynamic.value(DT_RELCOUNT).is_some() {
-            return Err(malformed("counts entries without addends"));
+            return Err(Refusal::table(TABLE, "counts entries without addends"));
         }
         let Some(count) = self.dynamic.value(DT_RELACOUNT) else {
             return Ok(());
@@ -84,7 +84,8 @@ impl Relocations<'_, '_> {
             |one: &Rela64<LittleEndian>| one.r_type(LE, false).0 == self.kinds.relative;
         match counted.is_some_and(|counted| counted.iter().all(is_relative)) {
             true => Ok(()),
-            false => Err(malformed(
+            false => Err(Refusal::table(
+                TABLE,
                 "doesn't begin with the relative entries that it counts",
             )),
         }
@@ -148,7 +149,8 @@ impl Relocations<'_, '_> {
                 next = entry.checked_add(TARGET_BYTES);
                 continue;
             }
-            let base = next.ok_or_else(|| malformed("has a bitmap without an address"))?;
+            let base =
+                next.ok_or_else(|| Refusal::table(TABLE, "has a bitmap without an address"))?;
             for word in (0..BITMAP_WORDS).filter(|word| entry >> (word + 1) & 1 == 1) {
                 let address = base.saturating_add(word * TARGET_BYTES);
                 self.check_target(address, TARGET_BYTES)?;
@@ -166,22 +168,18 @@ impl Relocations<'_, '_> {
             (Some(address), Some(bytes)) if bytes % entry == 0 => {
                 self.image.table(TABLE, address, bytes)
             }
-            _ => Err(malformed("has no place or no whole number of entries")),
+            _ => Err(Refusal::table(
+                TABLE,
+                "has no place or no whole number of entries",
+            )),
         }
     }
 }
 
 fn records<T: object::pod::Pod>(table: &[u8], bytes: u64) -> Result<&[T], Refusal> {
     let count = table.len() as u64 / bytes;
-    let count = usize::try_from(count).map_err(|_| malformed("is too long"))?;
+    let count = usize::try_from(count).map_err(|_| Refusal::table(TABLE, "is too long"))?;
     table
         .read_slice_at(0, count)
-        .map_err(|()| malformed("is outside the file"))
-}
-
-const fn malformed(detail: &'static str) -> Refusal {
-    Refusal::Table {
-        table: TABLE,
-        detail,
-    }
+        .map_err(|()| Refusal::table(TABLE, "is outside the file"))
 }

@@ -294,7 +294,9 @@ impl Store {
             accept_new_publisher: false,
         };
         let receipt = Receipt::new(&grounds, &probed)?.encode()?;
-        next.set_receipt(id, version, Digest::of(&receipt));
+        if let Some(kept) = next.version_mut(id, version) {
+            kept.receipt = Some(Digest::of(&receipt));
+        }
         let staged = transaction.stage_meta(&receipt)?;
         transaction.publish(&[staged])?;
         transaction.commit(&next)?;
