@@ -11,6 +11,8 @@ mod fixture;
 mod lease;
 mod library;
 mod manifest;
+#[path = "../../../guild-crash/src/package_toml.rs"]
+mod package_toml;
 mod preflight;
 mod preflight_readers;
 mod receipt;

@@ -231,12 +231,7 @@ fn a_rollback_never_enables_a_damaged_version() {
     let bench = Bench::with_two_versions();
     let listed = bench.store.list().unwrap();
     let package = listed[0].package.as_ref().unwrap();
-    let digest = package.plugin_artifact().unwrap().sha256().to_string();
-    let object = bench
-        .store_path()
-        .join("objects/sha256")
-        .join(&digest[..2])
-        .join(&digest[2..]);
+    let object = bench.object(package.plugin_artifact().unwrap().sha256());
     change_byte(&object);
     bench.store_refuses(Code::RollbackUnavailable, || {
         bench.store.rollback(Some(&id(CPU)), BACK, &Unprobed)
