@@ -51,6 +51,7 @@ impl<'a> OnTrial<'a> {
         let mut result = GoldenResult {
             op: golden.op.clone(),
             vector_sha256: golden.vector_sha256,
+            tolerance: golden.tolerance,
             reproduced_by: Vec::new(),
             declined_by: Vec::new(),
         };
