@@ -2,7 +2,7 @@
 
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store, say_whose};
+use crate::places::{Places, found_store};
 use guild_package::ListedPackage;
 use guild_package::verify::Signer;
 use serde_json::{Value, json};
@@ -10,11 +10,13 @@ use serde_json::{Value, json};
 /// Prints one line a version: `*` marks the enabled one, `!` one that no longer verifies. Libraries are
 /// hashed when they are loaded, not here.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let mut packages = match existing_store(places)? {
-        Some(store) => store.list()?,
+    let found = found_store(places)?;
+    let mut packages = match &found {
+        Some(found) => found.store.list()?,
         None => Vec::new(),
     };
-    if say_whose(places, output)? {
+    if let Some(found) = found.filter(|found| found.is_machine_s) {
+        found.say_whose(output);
         packages.iter_mut().for_each(|package| package.below = true);
     }
     for package in &packages {

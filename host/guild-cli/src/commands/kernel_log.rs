@@ -22,7 +22,7 @@ pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
         false => existing_store(places)?,
     };
     let Some(store) = store else {
-        output.say("There is no package store yet. `guild kernel install` makes one.");
+        output.say("There is no package store yet. `guild kernel trust add` makes one.");
         return print(&[], &Checked::default(), output);
     };
     let checked = Checked {

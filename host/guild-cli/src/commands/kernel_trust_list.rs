@@ -2,17 +2,21 @@
 
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store, say_whose};
+use crate::places::{Places, found_store};
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, Policy, Right, Scope, TrustedKey};
 use serde_json::json;
 
 /// Prints one line a key, then one line a policy.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let trust = existing_store(places)?
-        .map(|store| store.trust())
+    let found = found_store(places)?;
+    let trust = found
+        .as_ref()
+        .map(|found| found.store.trust())
         .transpose()?;
-    say_whose(places, output)?;
+    if let Some(found) = &found {
+        found.say_whose(output);
+    }
     let keys: &[TrustedKey] = trust.as_ref().map_or(&[], |trust| trust.keys());
     for key in keys {
         let scopes: Vec<String> = key.scopes.iter().map(scope).collect();

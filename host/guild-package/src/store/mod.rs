@@ -367,7 +367,7 @@ impl Default for StoreOptions {
 fn no_store(path: &Path) -> Error {
     Error::NotFound {
         what: format!("a package store at {}", path.display()),
-        next: "`guild kernel install` makes one; GUILD_DATA_DIR says where".to_owned(),
+        next: "`guild kernel trust add` makes one; GUILD_DATA_DIR says where".to_owned(),
     }
 }
 
