@@ -3,6 +3,7 @@
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, found_store};
+use guild_package::key::test_mark;
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, Policy, Right, Scope, TrustedKey};
 use serde_json::json;
@@ -20,11 +21,7 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
     let keys: &[TrustedKey] = trust.as_ref().map_or(&[], |trust| trust.keys());
     for key in keys {
         let scopes: Vec<String> = key.scopes.iter().map(scope).collect();
-        let test = if key.test_identity {
-            "\ttest identity"
-        } else {
-            ""
-        };
+        let test = test_mark(key.test_identity);
         let status = match key.status {
             KeyStatus::Active => "",
             KeyStatus::Retired => "\tretired",
@@ -34,7 +31,7 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
             .not_after
             .map(|until_s| format!("\tuntil {}", Time(until_s)));
         output.data(format!(
-            "{}\t{}\t{}{test}{status}{}",
+            "{}\t{}{test}\t{}{status}{}",
             key.id,
             key.label,
             scopes.join(","),
