@@ -60,42 +60,65 @@ pub fn open_store(places: &Places) -> Outcome<Store> {
     above_the_machine_s(places, store)
 }
 
-/// Opens what a command reads: the user's store above the machine's, or the one that there is. Reading commands don't
-/// make one.
-pub fn existing_store(places: &Places) -> Outcome<Option<Store>> {
-    match (open_existing(&store_path(places)?)?, places.machine) {
-        (Some(store), _) => above_the_machine_s(places, store).map(Some),
-        (None, true) => Ok(None),
-        (None, false) => machine_s_store(places),
+/// What a command reads, and whose it is.
+pub struct Found {
+    /// The user's store above the machine's, or the one that there is.
+    pub store: Store,
+    /// It is the machine's, since there is no store of one's own, and nobody asked for it.
+    pub is_machine_s: bool,
+}
+
+impl Found {
+    /// Says so where it is the machine's.
+    pub fn say_whose(&self, output: Output) {
+        if self.is_machine_s {
+            output.say("This is the machine's package store; there is none of your own.");
+        }
     }
 }
 
-/// Opens the store that a command would change, if there is one; never another one in its place.
+/// Opens what a command reads. Reading commands don't make a store.
+pub fn found_store(places: &Places) -> Outcome<Option<Found>> {
+    let own = own_store(places)?;
+    let is_machine_s = own.is_none() && !places.machine;
+    let store = match (own, is_machine_s) {
+        (Some(store), _) => Some(above_the_machine_s(places, store)?),
+        (None, true) => machine_s_store(places)?,
+        (None, false) => None,
+    };
+    Ok(store.map(|store| Found {
+        store,
+        is_machine_s,
+    }))
+}
+
+/// As [`found_store`], for a command to which it is the same whose it is.
+pub fn existing_store(places: &Places) -> Outcome<Option<Store>> {
+    Ok(found_store(places)?.map(|found| found.store))
+}
+
+/// Opens the store that a command would change, if there is one; never another one in its place, and none below it.
 pub fn own_store(places: &Places) -> Outcome<Option<Store>> {
     open_existing(&store_path(places)?)
 }
 
-/// Whether what is shown is the machine's, since there is no store of one's own; says so.
-pub fn say_whose(places: &Places, output: Output) -> Outcome<bool> {
-    let is_machine_s =
-        !places.machine && own_store(places)?.is_none() && machine_s_store(places)?.is_some();
-    if is_machine_s {
-        output.say("This is the machine's package store; there is none of your own.");
-    }
-    Ok(is_machine_s)
-}
-
 /// Opens the package store that a command changes.
+///
+/// # Errors
+/// NOT_FOUND where there is none.
 pub fn required_store(places: &Places) -> Outcome<Store> {
-    let store = open_existing(&store_path(places)?)?.ok_or_else(|| {
-        Failure::new(Exit::NotFound, "there is no package store yet")
-            .hint("`guild kernel trust add KEY.json --scope PREFIX` makes one; --machine works on the machine's")
-    })?;
+    let store = own_store(places)?.ok_or_else(no_store)?;
     above_the_machine_s(places, store)
 }
 
+/// There is no store, and the command makes none.
+pub fn no_store() -> Failure {
+    Failure::new(Exit::NotFound, "there is no package store yet")
+        .hint("`guild kernel trust add KEY.json --scope PREFIX` makes one; --machine works on the machine's")
+}
+
 /// The machine's store, where there is one and it isn't left out.
-pub fn machine_s_store(places: &Places) -> Outcome<Option<Store>> {
+fn machine_s_store(places: &Places) -> Outcome<Option<Store>> {
     let opened = places
         .machine_path()
         .map_or(Ok(None), |path| open_existing(&path));
@@ -108,7 +131,8 @@ pub fn machine_s_store(places: &Places) -> Outcome<Option<Store>> {
     })
 }
 
-fn above_the_machine_s(places: &Places, store: Store) -> Outcome<Store> {
+/// The user's store above the machine's, where there is one.
+pub fn above_the_machine_s(places: &Places, store: Store) -> Outcome<Store> {
     if places.machine {
         return Ok(store);
     }

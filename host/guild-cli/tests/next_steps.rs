@@ -217,6 +217,7 @@ fn of_stores() -> Vec<Error> {
             reason: "x".into(),
             next: "y".into(),
             possible: Vec::new(),
+            cause: None,
         },
         Error::StoreLocked {
             path: "x".into(),

@@ -13,6 +13,7 @@ mod kill;
 mod library;
 mod memory_fs;
 mod operation;
+mod package_toml;
 mod random;
 mod snapshot;
 mod trial;

@@ -52,6 +52,7 @@ pub fn promised(manifest: &Manifest) -> Result<ProbeReport> {
         Ok(GoldenResult {
             op: golden.op.clone(),
             vector_sha256: golden.vector_sha256,
+            tolerance: golden.tolerance,
             reproduced_by: vec![implementation()?],
             declined_by: Vec::new(),
         })

@@ -15,6 +15,7 @@ use guild_package::{InstallOptions, KeyRecord, SignOptions, VerifyOptions, sign_
 
 use crate::error::{CrashError, Result};
 use crate::library::library;
+use crate::package_toml::PackageToml;
 
 /// The id of the packages.
 pub const PACKAGE: &str = "org.guild.crash";
@@ -27,6 +28,21 @@ const SEED: [u8; 32] = [7; 32];
 
 /// The seed of the other key.
 const OTHER_SEED: [u8; 32] = [8; 32];
+
+/// What a package has beside its library.
+const TABLES: &str = r#"[[artifacts]]
+path = "doc/same.txt"
+role = "doc"
+
+[[artifacts]]
+path = "doc/own.txt"
+role = "doc"
+
+[[provides]]
+op = "guild.core.moe_experts@1"
+dtype = ["f32"]
+layout = "row-major"
+"#;
 
 /// A folder with two keys, bundles of four versions, 1.0.0 to 1.0.3, and what the first key says of both.
 #[derive(Debug)]
@@ -148,7 +164,11 @@ impl Workshop {
             let path = staged.join(folder);
             fs::create_dir_all(&path).map_err(CrashError::io(&path))?;
         }
-        write("package.toml", package_toml(version).as_bytes())?;
+        let toml = PackageToml {
+            tables: TABLES,
+            ..PackageToml::of(PACKAGE, version, "lib/libcrash.so")
+        };
+        write("package.toml", toml.text().as_bytes())?;
         let plugin = library(PACKAGE, version, "libcrash.so.1", &["libc.so.6"]);
         write("lib/libcrash.so", &plugin)?;
         write("doc/same.txt", b"the same in every version\n")?;
@@ -207,43 +227,4 @@ pub(crate) fn publisher_grant() -> Result<Grant> {
         scope.rights = vec![Right::Publish, Right::Epoch, Right::Rotate, Right::Revoke];
     }
     Ok(grant)
-}
-
-fn package_toml(version: &str) -> String {
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    format!(
-        r#"schema = 1
-kind = "gkernel"
-id = "{PACKAGE}"
-version = "{version}"
-security_epoch = 1
-publisher = "guild crash check"
-
-[abi]
-host_min = "1.0"
-host_max = "1.0"
-
-[[targets]]
-os = "{os}"
-arch = "{arch}"
-
-[[artifacts]]
-path = "lib/libcrash.so"
-role = "plugin"
-target = 0
-
-[[artifacts]]
-path = "doc/same.txt"
-role = "doc"
-
-[[artifacts]]
-path = "doc/own.txt"
-role = "doc"
-
-[[provides]]
-op = "guild.core.moe_experts@1"
-dtype = ["f32"]
-layout = "row-major"
-"#
-    )
 }

@@ -67,8 +67,8 @@ fn open_and_prove(image: SealedImage) -> Result<MappedLibrary, Fault> {
     Ok(MappedLibrary { entry, text })
 }
 
-/// Libraries of the system that plugins may need beside the C library, which every process has. The one for C++ is left
-/// to the plugins that need it: few do, and its constructors run in every process that has it.
+/// Libraries of the system that plugins may need beside the C library, which every process has. The one for C++ is opened
+/// for the plugins that need it: few do, and its constructors run in every process that has it.
 const ALWAYS_OPENED: [&str; 2] = ["libm.so.6", "libgcc_s.so.1"];
 
 /// Opens libraries of the C runtime, [`ALWAYS_OPENED`] and those of `needed`, and keeps them for life. A library of
@@ -81,7 +81,8 @@ pub(crate) fn open_system_libraries<'a>(needed: impl Iterator<Item = &'a str>) {
         // Beside the C library nobody's search path is asked.
         let beside = folder.as_deref().map(|folder| folder.join(name));
         let path = beside.filter(|path| path.exists());
-        // Elsewhere it is searched for, and a search path may lead anywhere.
+        // Elsewhere it is searched for. A search path may lead anywhere, so nothing is opened for a plugin under one; what
+        // the plugin itself then gets is a finding of the ambient scan.
         let is_searched = std::env::var_os("LD_LIBRARY_PATH").is_none_or(|path| path.is_empty());
         let Some(path) = path.or_else(|| is_searched.then(|| PathBuf::from(name))) else {
             continue;
@@ -96,12 +97,9 @@ pub(crate) fn open_system_libraries<'a>(needed: impl Iterator<Item = &'a str>) {
 
 /// The folder from which this process got its C library.
 fn c_library_folder() -> Option<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
-    let path = maps.lines().find_map(|line| {
-        let path = line.get(line.find('/')?..)?;
-        path.ends_with("/libc.so.6").then_some(path)
-    })?;
-    Path::new(path).parent().map(Path::to_owned)
+    let paths = maps::own().ok()?.into_iter().filter_map(|it| it.path);
+    let mut libraries = paths.filter(|path| path.ends_with("libc.so.6"));
+    libraries.next()?.parent().map(Path::to_owned)
 }
 
 /// Opens the library and keeps the handle for life.
@@ -160,14 +158,11 @@ fn entry_of(handle: &'static Library) -> Result<EntryFn, Fault> {
 }
 
 fn own_mappings() -> Result<Vec<Mapping>, Fault> {
-    let unavailable = |reason: String| Fault::LoaderUnavailable {
+    maps::own().map_err(|error| Fault::LoaderUnavailable {
         step: "prove which file a library was mapped from",
-        reason,
+        reason: error.to_string(),
         next: "mount /proc for this process",
-    };
-    let text = std::fs::read_to_string("/proc/self/maps")
-        .map_err(|error| unavailable(error.to_string()))?;
-    maps::parse(&text).map_err(|line| unavailable(format!("strange line `{}`", escape(&line))))
+    })
 }
 
 /// Checks that `address` lies in code of `expected`, and gives all code of that file.
@@ -206,6 +201,7 @@ mod tests {
             addresses,
             executable,
             file: FileIdentity { inode, ..EXPECTED },
+            path: None,
         }
     }
 

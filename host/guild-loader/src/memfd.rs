@@ -33,11 +33,50 @@ const BUSY_PAUSE: Duration = Duration::from_millis(25);
 /// that was given back at once can't be taken by a second thread.
 static NEXT_DESCRIPTOR: Mutex<RawFd> = Mutex::new(FIRST_DESCRIPTOR);
 
-/// A sealed memory file whose bytes were verified on the way in.
+/// A sealed memory file. Its bytes may be any: it is passed on, and never mapped.
+#[derive(Debug)]
+pub(crate) struct SealedFile(OwnedFd);
+
+/// A sealed memory file with a library whose bytes have the signed digest. Nothing else is mapped, and there is no other way
+/// to make one than to compare the bytes.
 #[derive(Debug)]
 pub(crate) struct SealedImage {
-    descriptor: OwnedFd,
+    file: SealedFile,
     digest: Digest,
+}
+
+impl SealedFile {
+    /// `write` puts the bytes into the file, or fails.
+    ///
+    /// # Errors
+    /// That of `write`; `LOADER_UNAVAILABLE` where the system has no sealable memory files.
+    pub(crate) fn fill(
+        name: &str,
+        write: impl FnOnce(&mut File) -> guild_package::Result<()>,
+    ) -> Result<Self, Fault> {
+        let mut file = create(name)?;
+        write(&mut file)?;
+        seal(&file)?;
+        Ok(Self(take_fresh_number(&file)?))
+    }
+
+    /// The path under which this process, and only it, can open the file.
+    fn path(&self) -> String {
+        format!("/proc/self/fd/{}", self.0.as_raw_fd())
+    }
+
+    fn read(&self) -> Result<Vec<u8>, Fault> {
+        let mut bytes = Vec::new();
+        // Through a path, so that the position of the descriptor stays where it is.
+        File::open(self.path())
+            .and_then(|mut file| file.read_to_end(&mut bytes))
+            .map_err(|error| Fault::LoaderUnavailable {
+                step: "read a memory file back",
+                reason: error.to_string(),
+                next: "mount /proc for this process",
+            })?;
+        Ok(bytes)
+    }
 }
 
 impl SealedImage {
@@ -49,31 +88,17 @@ impl SealedImage {
     /// memory files.
     pub(crate) fn copy(source: ObjectSource, package: &str) -> Result<Self, Fault> {
         let digest = source.sha256();
-        Self::fill(package, digest, |file| {
+        let file = SealedFile::fill(package, |file| {
             source.copy_verified(|bytes| file.write_all(bytes))
-        })
-    }
-
-    /// `write` puts bytes of the given digest into the file, or fails.
-    pub(crate) fn fill(
-        package: &str,
-        digest: Digest,
-        write: impl FnOnce(&mut File) -> guild_package::Result<()>,
-    ) -> Result<Self, Fault> {
-        let mut file = create(package)?;
-        write(&mut file)?;
-        seal(&file)?;
-        Ok(Self {
-            descriptor: take_fresh_number(&file)?,
-            digest,
-        })
+        })?;
+        Ok(Self { file, digest })
     }
 
     /// A sealed file that this process inherited under `number` from a host that compared its bytes with
-    /// `digest` before it sealed them. It keeps a small number: such a process maps one library.
+    /// `digest`, and that are compared again. It keeps a small number: such a process maps one library.
     ///
     /// # Errors
-    /// `LOADER_UNAVAILABLE` where there is no such file, or it isn't sealed.
+    /// `LOADER_UNAVAILABLE` where there is no such file, or it isn't sealed; `DIGEST_MISMATCH`.
     pub(crate) fn inherited(number: u32, digest: Digest) -> Result<Self, Fault> {
         let file = File::open(format!("/proc/self/fd/{number}"));
         let file = file.map_err(|error| Fault::LoaderUnavailable {
@@ -82,28 +107,39 @@ impl SealedImage {
             next: "mount /proc for this process",
         })?;
         check_sealed(&file)?;
-        Ok(Self {
-            descriptor: file.into(),
-            digest,
-        })
+        let file = SealedFile(file.into());
+        match Digest::of(&file.read()?) {
+            found if found == digest => Ok(Self { file, digest }),
+            found => Err(Fault::Package(guild_package::Error::DigestMismatch {
+                what: "an inherited memory file".to_owned(),
+                expected: digest,
+                found,
+                next: "This is a fault in guild; report it",
+            })),
+        }
     }
 
     /// A sealed file of any bytes, for tests.
     #[cfg(test)]
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
-        Self::fill("org.test@1.0.0", Digest::of(bytes), |file| {
+        let file = SealedFile::fill("org.test@1.0.0", |file| {
             file.write_all(bytes).unwrap();
             Ok(())
         })
-        .unwrap()
+        .unwrap();
+        Self {
+            file,
+            digest: Digest::of(bytes),
+        }
     }
 
     /// The same file under a number of the test's choice.
     #[cfg(test)]
     pub(crate) fn at_number(self, number: RawFd) -> Self {
-        let descriptor = rustix::io::fcntl_dupfd_cloexec(&self.descriptor, number).unwrap();
+        let descriptor = rustix::io::fcntl_dupfd_cloexec(&self.file, number).unwrap();
         assert_eq!(descriptor.as_raw_fd(), number, "the number is taken");
-        Self { descriptor, ..self }
+        let file = SealedFile(descriptor);
+        Self { file, ..self }
     }
 
     /// The digest of the bytes.
@@ -116,21 +152,12 @@ impl SealedImage {
     /// # Errors
     /// `LOADER_UNAVAILABLE` where the system does not give them back.
     pub(crate) fn read(&self) -> Result<Vec<u8>, Fault> {
-        let mut bytes = Vec::new();
-        // Through a path, so that the position of the descriptor stays where it is.
-        File::open(self.path())
-            .and_then(|mut file| file.read_to_end(&mut bytes))
-            .map_err(|error| Fault::LoaderUnavailable {
-                step: "read a memory file back",
-                reason: error.to_string(),
-                next: "mount /proc for this process",
-            })?;
-        Ok(bytes)
+        self.file.read()
     }
 
     /// The path under which this process, and only it, can open the file.
     pub(crate) fn path(&self) -> String {
-        format!("/proc/self/fd/{}", self.descriptor.as_raw_fd())
+        self.file.path()
     }
 
     /// Device and inode, to compare with a mapping's.
@@ -138,7 +165,7 @@ impl SealedImage {
     /// # Errors
     /// `LOADER_UNAVAILABLE` where the system does not say.
     pub(crate) fn identity(&self) -> Result<FileIdentity, Fault> {
-        let stat = rustix::fs::fstat(&self.descriptor)
+        let stat = rustix::fs::fstat(&self.file)
             .map_err(|error| unavailable("inspect a memory file", error))?;
         Ok(FileIdentity {
             device_major: rustix::fs::major(stat.st_dev),
@@ -148,9 +175,15 @@ impl SealedImage {
     }
 }
 
+impl AsFd for SealedFile {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
 impl AsFd for SealedImage {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.descriptor.as_fd()
+        self.file.as_fd()
     }
 }
 
@@ -159,16 +192,15 @@ impl AsFd for SealedImage {
 /// # Errors
 /// Why it has none.
 pub fn check_memory_files() -> Result<(), LoadError> {
-    let bytes = b"guild";
     let write = |file: &mut File| {
-        file.write_all(bytes)
+        file.write_all(b"guild")
             .map_err(|source| guild_package::Error::Io {
                 action: "write",
                 path: "a memory file".into(),
                 source,
             })
     };
-    SealedImage::fill("doctor@0.0.0", Digest::of(bytes), write)
+    SealedFile::fill("doctor@0.0.0", write)
         .map(drop)
         .map_err(|fault| fault.of(""))
 }
@@ -256,13 +288,16 @@ mod tests {
 
     /// A trial run maps what its host has sealed, and nothing else.
     #[test]
-    fn an_inherited_file_must_be_sealed() {
-        let number = |file: &File| file.as_raw_fd().cast_unsigned();
-        let file = create("org.test@1.0.0").unwrap();
-        let refused = SealedImage::inherited(number(&file), Digest::NONE).unwrap_err();
-        assert_eq!(refused.code().name, "LOADER_UNAVAILABLE");
+    fn an_inherited_file_must_be_sealed_and_have_the_digest() {
+        let mut file = create("org.test@1.0.0").unwrap();
+        file.write_all(BYTES).unwrap();
+        let number = file.as_raw_fd().cast_unsigned();
+        let inherited = |bytes: &[u8]| SealedImage::inherited(number, Digest::of(bytes));
+        let refused = |bytes| inherited(bytes).unwrap_err().code().name;
+        assert_eq!(refused(BYTES), "LOADER_UNAVAILABLE");
         seal(&file).unwrap();
-        assert!(SealedImage::inherited(number(&file), Digest::NONE).is_ok());
+        assert!(inherited(BYTES).is_ok());
+        assert_eq!(refused(b"other bytes"), "DIGEST_MISMATCH");
     }
 
     const BYTES: &[u8] = b"not a library, but bytes";
@@ -335,7 +370,7 @@ mod tests {
         let mut last = FIRST_DESCRIPTOR - 1;
         for _ in 0..5 {
             let image = SealedImage::of_bytes(BYTES);
-            let number = image.descriptor.as_raw_fd();
+            let number = image.as_fd().as_raw_fd();
             assert!(number > last, "{number} after {last}");
             last = number;
         }

@@ -18,7 +18,7 @@ use guild_abi::counters::{guild_counter, guild_counters_v1};
 use guild_abi::text::ErrorText;
 use std::sync::LazyLock;
 
-pub use reproduce::{Described, reproduce};
+pub use reproduce::reproduce;
 
 /// A plugin's entry.
 pub type Entry = unsafe extern "C" fn(
@@ -61,8 +61,7 @@ pub fn run_cases(entry: Entry, cases: &[Case]) -> Report {
             Ok(operation) => {
                 let passed = run_operation(&plugin, &operation, cases, &mut report);
                 if let Err(why) = plugin.check_counter(index, passed) {
-                    let Operation { name, id, .. } = &operation;
-                    report.push(name, id, "counters", Verdict::Failed(why));
+                    report_on(&mut report, &operation, "counters", Verdict::Failed(why));
                 }
             }
             Err(why) => report.push("", "", "describe", Verdict::Failed(why)),
@@ -98,21 +97,30 @@ fn run_operation(
             counted.calls += EXECUTIONS;
             counted.rows += EXECUTIONS * case.rows as u64;
         }
-        let Operation { name, id, .. } = operation;
-        report.push(name, id, &case.name, verdict);
+        report_on(report, operation, &case.name, verdict);
     }
     counted
 }
 
-/// One operation as the plugin describes it.
-struct Operation {
-    index: u32,
-    name: String,
-    id: String,
-    phases: u32,
-    caps: u64,
+fn report_on(report: &mut Report, operation: &Operation, case: &str, verdict: Verdict) {
+    report.push(&operation.name, &operation.implementation, case, verdict);
+}
+
+/// One operation of a plugin, as the plugin describes it.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// What the plugin's functions call it.
+    pub index: u32,
+    /// Operation without its version.
+    pub name: String,
+    /// Implementation id.
+    pub implementation: String,
+    /// `GUILD_PHASE_*` bits.
+    pub phases: u32,
+    /// The first word of `GUILD_CAP_*` bits.
+    pub caps: u64,
     /// `GUILD_CLASS_*`.
-    class: u32,
+    pub class: u32,
 }
 
 /// A plugin between `init` and `shutdown`.
@@ -162,7 +170,7 @@ impl Plugin {
         Ok(Operation {
             index,
             name: name.to_owned(),
-            id: id.to_owned(),
+            implementation: id.to_owned(),
             phases: desc.phases,
             caps: desc.caps[0],
             class: desc.exactness,

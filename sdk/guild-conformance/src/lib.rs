@@ -26,5 +26,5 @@ mod guarded;
 mod pool;
 mod report;
 
-pub use driver::{Described, Entry, reproduce, run, run_cases};
+pub use driver::{Entry, Operation, reproduce, run, run_cases};
 pub use report::{Outcome, Report, Verdict};

@@ -4,6 +4,7 @@
 //! installs signed packages into a store of the test's own.
 #![forbid(unsafe_code)]
 
+use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
 use guild_demo::build::Profile;
 use guild_demo::guild::Guild;
 use guild_demo::seed::ThrowAwayKey;
@@ -113,6 +114,24 @@ pub fn page_commands(first_line: &str) -> String {
     block
         .unwrap_or_else(|| panic!("the page has no block that starts with {first_line:?}"))
         .to_owned()
+}
+
+/// How a test opens a committed model in its own process: from installed packages, and else as the program does by default.
+#[must_use]
+pub fn model_args(model: &str, threads: u32, allow_reference: bool) -> ModelArgs {
+    ModelArgs {
+        model: root().join(model),
+        threads: vec![threads],
+        context: None,
+        memory: MemoryArgs::default(),
+        kv: KvFormat::F16,
+        policy: Policy::Exact,
+        packages: PackageArgs {
+            external_only: true,
+            allow_reference,
+            ..PackageArgs::default()
+        },
+    }
 }
 
 /// Runs shell commands in the project's root folder; each must succeed.

@@ -1,12 +1,12 @@
 //! The token loop allocates nothing: `malloc` and its kin, `mmap` and `dlsym` are taken over by this
 //! executable, so that calls from the host and from loaded plugins are seen alike.
 
-use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
 use guild_cli::output::Output;
 use guild_cli::places::Places;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_end_to_end::{
-    CPU, FirstParty, LLAMA, LLAMA_FACTORS, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M, root,
+    CPU, FirstParty, LLAMA, LLAMA_FACTORS, QWEN, REFERENCE, SMALL_BF16, Site, TINY_Q4_K_M,
+    model_args,
 };
 use guild_engine::{LogitBias, Sampler, Sampling};
 use std::ffi::{c_char, c_int, c_void};
@@ -198,19 +198,7 @@ fn temperature_alone() -> Sampling {
 /// Calls that eight tokens, each chosen in every one of several ways, make after the first one.
 fn calls_in_token_loop(packages: &[FirstParty], model: &str, allow_reference: bool) -> u64 {
     let site = Site::with(packages);
-    let args = ModelArgs {
-        model: root().join(model),
-        threads: vec![2],
-        context: None,
-        memory: MemoryArgs::default(),
-        kv: KvFormat::F16,
-        policy: Policy::Exact,
-        packages: PackageArgs {
-            external_only: true,
-            allow_reference,
-            ..PackageArgs::default()
-        },
-    };
+    let args = model_args(model, 2, allow_reference);
     let output = Output::new(true);
     let opened = OpenModel::open(&args, 300, &Places::user(site.guild.data_dir()), output).unwrap();
     let mut engine = opened

@@ -1,7 +1,6 @@
 //! A running host picks up a new version for its next session, while older sessions end on the version that they began
 //! with; and whatever commands do meanwhile, no session notices.
 
-use guild_cli::args::{KvFormat, MemoryArgs, ModelArgs, PackageArgs, Policy};
 use guild_cli::exit::Exit;
 use guild_cli::failure::Failure;
 use guild_cli::output::Output;
@@ -9,7 +8,7 @@ use guild_cli::places::Places;
 use guild_cli::wiring::model::{OpenModel, Size};
 use guild_demo::build::Profile;
 use guild_demo::upgrade;
-use guild_end_to_end::{CPU, QWEN, SMALL_BF16, Site, binaries, root};
+use guild_end_to_end::{CPU, QWEN, SMALL_BF16, Site, binaries, model_args, root};
 use guild_engine::{Engine, Session};
 use serde_json::Value;
 use std::path::Path;
@@ -26,26 +25,12 @@ struct Decoding {
     model: OpenModel,
 }
 
-fn arguments() -> ModelArgs {
-    ModelArgs {
-        model: root().join(SMALL_BF16),
-        threads: vec![1],
-        context: None,
-        memory: MemoryArgs::default(),
-        kv: KvFormat::F16,
-        policy: Policy::Exact,
-        packages: PackageArgs {
-            external_only: true,
-            ..PackageArgs::default()
-        },
-    }
-}
-
 impl Decoding {
     /// Loads what is enabled now.
     fn start(data_dir: &Path) -> Result<Decoding, Failure> {
         let output = Output::new(true);
-        let model = OpenModel::open(&arguments(), 64, &Places::user(data_dir), output)?;
+        let args = model_args(SMALL_BF16, 1, false);
+        let model = OpenModel::open(&args, 64, &Places::user(data_dir), output)?;
         let size = Size {
             rows: PROMPT.len() as u64,
             outputs: 1,

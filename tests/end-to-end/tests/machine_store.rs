@@ -83,6 +83,8 @@ fn a_user_s_store_stands_above_the_machine_s() {
         .output()
         .unwrap();
     assert_eq!(untrusted.status.code(), Some(12), "KEY_UNTRUSTED");
+    // A refused first install leaves no store behind.
+    assert!(!machine.site.path("own").exists());
     machine.user(&trust);
     machine.user(&["kernel", "install", &newer]);
     let (again, packages) = machine.run();
@@ -114,6 +116,19 @@ fn a_user_s_store_stands_above_the_machine_s() {
     assert_eq!(machine.run().1[0], format!("{} 1.0.0", CPU.0));
     let log = machine.user(&["--machine", "kernel", "log"]);
     assert_eq!(log["generations"].as_array().unwrap().len(), 4);
+}
+
+/// A command that deletes works on the store that was meant, and on no other in its place.
+#[test]
+fn nobody_clears_the_machine_s_store_by_mistake() {
+    let machine = Machine { site: Site::new() };
+    let public = machine.site.key.public.to_string_lossy().into_owned();
+    let on_machine = |line: &[&str]| machine.user(&[&["--machine", "kernel"], line].concat());
+    on_machine(&["trust", "add", &public, "--scope", "org.guild"]);
+    on_machine(&["install", &machine.site.bundle(QWEN)]);
+    on_machine(&["remove", QWEN.0]);
+    assert_eq!(machine.user(&["kernel", "gc"])["files"], 0);
+    assert!(on_machine(&["gc"])["files"].as_u64().unwrap() > 0);
 }
 
 /// An administrator's shell may keep new files from others; the store is for everybody all the same.

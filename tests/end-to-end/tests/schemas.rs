@@ -387,6 +387,36 @@ fn every_schema_belongs_to_a_command_and_is_closed() {
     assert!(seen > 1);
 }
 
+/// Each schema stands alone, so what several describe is written in each.
+#[test]
+fn what_several_schemas_describe_is_the_same_in_all() {
+    let read = |path: &Path| -> Value {
+        serde_json::from_slice(&std::fs::read(path).unwrap())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    };
+    let mut definitions: BTreeMap<String, (Value, PathBuf)> = BTreeMap::new();
+    for folder in ["schemas", "schemas/cli"] {
+        let entries = std::fs::read_dir(root().join(folder)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        for path in paths.filter(|path| path.is_file()) {
+            let schema = read(&path);
+            for (name, definition) in schema["$defs"].as_object().into_iter().flatten() {
+                let first = || (definition.clone(), path.clone());
+                let (other, file) = definitions.entry(name.clone()).or_insert_with(first);
+                let place = format!("{name} in {} and {}", file.display(), path.display());
+                assert_eq!(other, definition, "{place}");
+            }
+        }
+    }
+    assert!(definitions.len() > 20);
+    let receipt = read(&root().join("schemas/receipt.v1.schema.json"));
+    let answer = read(&schema_path("kernel receipt"));
+    for part in ["type", "additionalProperties", "required", "properties"] {
+        let shown = &answer["properties"]["receipt"][part];
+        assert_eq!(&receipt[part], shown, "{part} of a receipt");
+    }
+}
+
 /// Every object that a schema describes says what else may stand in it.
 fn closed(schema: &Value, place: &str) {
     if let Value::Object(fields) = schema {

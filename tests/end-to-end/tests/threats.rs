@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Exit codes, as `docs/cli.md` lists them.
+const KEY_UNTRUSTED: i32 = 12;
+const KEY_REVOKED: i32 = 13;
 const RUN: [&str; 5] = ["--prompt-ids", "1,2", "-n", "2", "--external-only"];
 
 fn text(path: &Path) -> String {
@@ -85,26 +88,12 @@ fn row_37_nothing_asks_a_server() {
     }
 }
 
-#[test]
-fn row_38_no_variable_switches_a_check_off() {
-    let site = Site::new();
-    let bundle = strangers_bundle(&site);
-    let before = store(&site);
-    let install = |name: &str, value: &str| {
-        let mut command = site.guild.command(&["kernel", "install", &bundle]);
-        // Some name a file to write.
-        command.current_dir(site.path(""));
-        command.env(name, value).output().unwrap()
-    };
-    let plain = site.guild.command(&["kernel", "install", &bundle]).output();
-    let refusal = plain.unwrap().status.code();
-    assert_eq!(refusal, Some(12), "KEY_UNTRUSTED");
+/// Every variable that guild knows, and some that it doesn't: names that other systems have for it, and some that sound
+/// as if.
+fn variables() -> Vec<String> {
     let settings = Definition::of(&definition());
-    let known = settings
-        .options
-        .iter()
-        .map(|option| option.variable.clone());
-    // Names that other systems have for it, and some that sound as if.
+    let options = settings.options.into_iter();
+    let known = options.map(|option| option.variable.clone());
     let others = [
         "GUILD_INSECURE",
         "GUILD_SKIP_VERIFY",
@@ -118,25 +107,66 @@ fn row_38_no_variable_switches_a_check_off() {
         "GGML_BACKEND_PATH",
         "UV_INSECURE_NO_ZIP_VALIDATION",
     ];
-    let mut tried = 0;
-    for name in known.chain(others.map(str::to_owned)) {
+    known.chain(others.map(str::to_owned)).collect()
+}
+
+/// The command ends with `refusal`, and so it does under every variable; the store stays as it is.
+#[track_caller]
+fn is_refused_under_every_variable(site: &Site, line: &[&str], refusal: i32) {
+    let before = store(site);
+    let run = |variable: Option<&str>| {
+        let mut command = site.guild.command(line);
+        // Some name a file to write.
+        command.current_dir(site.path(""));
+        command.envs(variable.map(|name| (name, "1")));
+        command.output().unwrap()
+    };
+    let plain = run(None);
+    assert_eq!(plain.status.code(), Some(refusal), "{}", words(&plain));
+    let mut refused = 0;
+    for name in variables() {
         // Another place of the store is a setting, not a check.
-        if name == "GUILD_DATA_DIR" {
+        if ["GUILD_DATA_DIR", "GUILD_MACHINE"].contains(&name.as_str()) {
             continue;
         }
-        let output = install(&name, "1");
+        let output = run(Some(&name));
         let code = output.status.code();
         // A value that the option doesn't take is a mistake of usage.
         assert!(
-            code == refusal || code == Some(2),
-            "{name}: {code:?}: {}",
+            code == Some(refusal) || code == Some(2),
+            "{line:?}: {name}: {code:?}: {}",
             words(&output)
         );
-        tried += 1;
+        refused += usize::from(code == Some(refusal));
     }
-    assert!(tried > 100, "{tried} variables");
-    assert!(store(&site) == before, "the store changed");
-    // What a person agrees to is said each time, on the command line.
+    assert!(refused > 100, "{line:?}: {refused} variables");
+    assert!(store(site) == before, "{line:?}: the store changed");
+}
+
+#[test]
+fn row_38_no_variable_switches_a_check_off_at_install() {
+    let site = Site::new();
+    let bundle = strangers_bundle(&site);
+    is_refused_under_every_variable(&site, &["kernel", "install", &bundle], KEY_UNTRUSTED);
+}
+
+/// A version whose key was withdrawn since is neither enabled nor loaded.
+#[test]
+fn row_38_no_variable_switches_a_check_off_at_enable_or_load() {
+    let site = Site::with(&[CPU, QWEN]);
+    site.guild.json(&["kernel", "disable", QWEN.0]).unwrap();
+    let revoke = ["kernel", "trust", "revoke", &site.key.id, "--compromised"];
+    site.guild.json(&revoke).unwrap();
+    is_refused_under_every_variable(&site, &["kernel", "enable", QWEN.0], KEY_REVOKED);
+    let model = file(SMALL_BF16);
+    let run = ["run", &model, "--prompt-ids", "1,2", "-n", "2"];
+    is_refused_under_every_variable(&site, &run, KEY_REVOKED);
+}
+
+/// What a person agrees to is said each time, on the command line.
+#[test]
+fn row_38_what_is_agreed_to_is_no_setting() {
+    let settings = Definition::of(&definition());
     for option in [
         "allow-downgrade",
         "accept-new-publisher",

@@ -52,7 +52,8 @@ fn unknown(id: &PackageId) -> String {
 }
 
 fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<()> {
-    let raised = open_store(places)?.raise_floor(&parsed("ID", package)?, epoch)?;
+    let id = parsed("ID", package)?;
+    let raised = open_store(places)?.raise_floor(&id, epoch)?;
     output.say(format!(
         "The floor of {} is {epoch} now; it never falls",
         raised.id

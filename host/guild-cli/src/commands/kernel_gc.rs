@@ -2,13 +2,13 @@
 
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store};
+use crate::places::{Places, own_store};
 use guild_package::store::Collected;
 use serde_json::json;
 
 /// Deletes and says how much.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let collected = match existing_store(places)? {
+    let collected = match own_store(places)? {
         Some(store) => store.collect_garbage()?,
         None => Collected::default(),
     };

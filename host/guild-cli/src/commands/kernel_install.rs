@@ -4,7 +4,7 @@ use crate::args::InstallArgs;
 use crate::commands::{kernel_countersigners, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, open_store, own_store};
+use crate::places::{Places, above_the_machine_s, no_store, own_store};
 use crate::wiring::probe::{probe, say_what_is_missing};
 use guild_package::verify::{Signer, verify_or_name};
 use guild_package::{InstallOptions, Installed, TrustStore, VerifyOptions};
@@ -26,11 +26,12 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
         accept_new_publisher: args.accept_new_publisher,
         dry_run: args.dry_run,
     };
-    if own_store(places)?.is_none() {
-        // Nobody is trusted yet, so it is refused; no store is made for that.
+    let Some(store) = own_store(places)? else {
+        // Where there is no store nobody is trusted, so every bundle is refused; none is made for that.
         verify_or_name(&args.bundle, &TrustStore::empty()?, &options.verify)?;
-    }
-    let store = open_store(places)?;
+        return Err(no_store());
+    };
+    let store = above_the_machine_s(places, store)?;
     let installed = store.install_or_name(&args.bundle, &options, &probe(args.probe))?;
     say(&installed, args.dry_run, output);
     output.data(format!("{} {}", installed.id, installed.version))?;

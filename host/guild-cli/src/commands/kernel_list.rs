@@ -5,7 +5,7 @@ use crate::commands::{kernel_countersigners, parsed};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::places::{Places, existing_store, say_whose};
+use crate::places::{Places, found_store};
 use guild_loader::refused_by_surroundings;
 use guild_package::verify::Signer;
 use guild_package::{InstalledPackage, ListedPackage, PackageId};
@@ -21,12 +21,14 @@ struct Row {
 /// named, everything that is known is shown.
 pub fn run(args: &ListArgs, places: &Places, output: Output) -> Outcome<()> {
     let id = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
-    let mut packages = match existing_store(places)? {
-        Some(store) => store.list()?,
+    let found = found_store(places)?;
+    let mut packages = match &found {
+        Some(found) => found.store.list()?,
         None => Vec::new(),
     };
     packages.retain(|package| id.as_ref().is_none_or(|id| *id == package.id));
-    if say_whose(places, output)? {
+    if let Some(found) = found.filter(|found| found.is_machine_s) {
+        found.say_whose(output);
         packages.iter_mut().for_each(|package| package.below = true);
     }
     let rows: Vec<Row> = packages.into_iter().map(Row::of).collect();

@@ -3,7 +3,8 @@
 use crate::commands::kernel_trust_show::standing_on;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store, say_whose};
+use crate::places::{Places, found_store};
+use guild_package::key::test_mark;
 use guild_package::store::KeyAdded;
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, Policy, Scope, TrustedKey};
@@ -19,12 +20,12 @@ struct Row<'a> {
 
 /// Prints one line a key, then one line a policy.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let store = existing_store(places)?;
-    say_whose(places, output)?;
-    let Some(store) = store else {
+    let Some(found) = found_store(places)? else {
         output.say("No key is trusted. `guild kernel trust add` adds one.");
         return output.object(json!({ "keys": [], "policy": [] }));
     };
+    found.say_whose(output);
+    let store = found.store;
     let (trust, added, mut listed) = (store.trust()?, store.keys_added()?, store.list()?);
     // Those of the store below stand on the keys that are trusted there.
     listed.retain(|package| !package.below);
@@ -57,13 +58,10 @@ impl Row<'_> {
         let scopes: Vec<String> = key.scopes.iter().map(scope).collect();
         let mut fields = vec![
             key.id.to_string(),
-            key.label.to_string(),
+            format!("{}{}", key.label, test_mark(key.test_identity)),
             scopes.join(","),
             format!("held by {}", key.operator),
         ];
-        if key.test_identity {
-            fields.push("test identity".to_owned());
-        }
         match key.status {
             KeyStatus::Active => {}
             KeyStatus::Retired => fields.push("retired".to_owned()),

@@ -5,6 +5,7 @@ use crate::commands::{kernel_stopped, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, open_store, own_store};
+use guild_package::Store;
 use guild_package::name::ScopePrefix;
 use guild_package::store::PolicySet;
 use guild_package::trust::Policy;
@@ -13,7 +14,15 @@ use serde_json::json;
 /// Puts the policy in force, and names what no longer loads. Without an option it shows the one in force.
 pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<()> {
     let prefix: ScopePrefix = parsed("PREFIX", &args.prefix)?;
-    let trust = own_store(places)?.map(|store| store.trust()).transpose()?;
+    let is_asked = args.publishers.is_none()
+        && args.reviewers.is_none()
+        && args.distinct_operators.is_none()
+        && args.strict_ambient.is_none();
+    let store = match is_asked {
+        true => own_store(places)?,
+        false => Some(open_store(places)?),
+    };
+    let trust = store.as_ref().map(Store::trust).transpose()?;
     let policies = trust.as_ref().map_or(&[][..], |trust| &trust.body().policy);
     let before = policies.iter().find(|policy| policy.prefix == prefix);
     let policy = Policy {
@@ -31,13 +40,9 @@ pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<(
         allow_ptx_jit: false,
         prefix,
     };
-    let is_asked = args.publishers.is_none()
-        && args.reviewers.is_none()
-        && args.distinct_operators.is_none()
-        && args.strict_ambient.is_none();
-    let set = match is_asked {
-        true => None,
-        false => Some(open_store(places)?.trust_policy(policy.clone())?),
+    let set = match store.filter(|_| !is_asked) {
+        Some(store) => Some(store.trust_policy(policy.clone())?),
+        None => None,
     };
     if let Some(before) = before.filter(|before| **before != policy) {
         output.say(format!("before: {before}"));

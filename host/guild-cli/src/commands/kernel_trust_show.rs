@@ -4,6 +4,7 @@ use crate::args::TrustShowArgs;
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, required_store};
+use guild_package::key::test_mark;
 use guild_package::store::generation::Pin;
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, TrustedKey};
@@ -47,13 +48,9 @@ fn lines(key: &TrustedKey, packages: &[String]) -> Vec<String> {
     let id = key.id.to_string();
     let digits = id.trim_start_matches("gk1-").as_bytes();
     let groups: Vec<_> = digits.chunks(GROUP).map(String::from_utf8_lossy).collect();
-    let test = if key.test_identity {
-        ", a test identity"
-    } else {
-        ""
-    };
+    let test = test_mark(key.test_identity);
     let mut lines = vec![
-        format!("{}, held by {}{test}", key.label, key.operator),
+        format!("{}{test}, held by {}", key.label, key.operator),
         format!("id      {id}"),
         format!("digits  {}", groups.join(" ")),
         format!("words   {}", key.id.words()),

@@ -2,8 +2,8 @@
 
 use super::{Check, Patient, count, devices, trust};
 use crate::exit::Exit;
-use crate::failure::{Failure, Outcome};
-use crate::places::{existing_store, machine_s_store, store_path};
+use crate::failure::Failure;
+use crate::places::{existing_store, found_store, store_path};
 use crate::system::SystemFiles;
 use crate::system::mounts;
 use crate::wiring::builtins;
@@ -17,6 +17,10 @@ use std::path::Path;
 
 /// The folder that changes are prepared in.
 const STAGING: &str = "staging";
+/// The check of a user's chain, or of the one that was asked for.
+const CHAIN: &str = "chain";
+/// The check of the machine's chain beside it.
+const MACHINE_CHAIN: &str = "machine chain";
 
 /// Store, state, packages, trusted keys, loading and devices.
 pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
@@ -47,20 +51,26 @@ pub fn checks(patient: &Patient<'_>) -> Vec<Check> {
 
 /// The chains of the user's store and of the machine's, walked to their beginning.
 pub fn chains(patient: &Patient<'_>) -> Vec<Check> {
-    let own = existing_store(patient.places);
-    let machine = machine_s_store(patient.places);
-    let walked = [("chain", own), ("machine chain", machine)].into_iter();
-    walked
-        .filter_map(|(name, store)| chain(name, store))
+    let found = match found_store(patient.places) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Vec::new(),
+        Err(failure) => return vec![broken(CHAIN, &failure)],
+    };
+    let name = if found.is_machine_s {
+        MACHINE_CHAIN
+    } else {
+        CHAIN
+    };
+    let below = found.store.below();
+    let below = below.map(|store| chain(MACHINE_CHAIN, store));
+    [chain(name, &found.store)]
+        .into_iter()
+        .chain(below)
         .collect()
 }
 
-fn chain(name: &'static str, store: Outcome<Option<Store>>) -> Option<Check> {
-    let whole = match store {
-        Ok(store) => store?.verify_chain(),
-        Err(failure) => return Some(broken(name, &failure)),
-    };
-    Some(match whole {
+fn chain(name: &'static str, store: &Store) -> Check {
+    match store.verify_chain() {
         Ok(whole) => {
             let finding = format!(
                 "whole: {}, {}",
@@ -70,7 +80,7 @@ fn chain(name: &'static str, store: Outcome<Option<Store>>) -> Option<Check> {
             Check::ok(name, finding, json!(whole))
         }
         Err(error) => broken(name, &error.into()),
-    })
+    }
 }
 
 /// A check whose matter can't be looked at: runs end the same way.

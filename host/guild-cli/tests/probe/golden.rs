@@ -6,6 +6,8 @@ use crate::fixture::{Bench, GoldenFile, Package};
 use crate::trial::{accepted, install, probe, refused, refused_by};
 use guild_abi::formats::GUILD_FORMAT_F32;
 use guild_conformance::golden::{Tensor, Vector, Vectors};
+use guild_package::probe::{GoldenResult, Probe, Probed, Subject};
+use guild_package::{Code, Digest, InstallOptions, Result};
 
 const DOUBLE: &str = "org.test.double@1";
 
@@ -54,14 +56,47 @@ fn with<'a>(defines: &'a [(&'a str, String)], golden: &'a [GoldenFile]) -> Packa
 #[test]
 fn what_is_reproduced_stands_in_report_and_receipt() {
     let bench = Bench::new();
-    let golden = file(DOUBLE, vectors(), 0);
+    let golden = file(DOUBLE, vectors(), 200);
     let installed = install(&bench, &with(&[], &golden), &probe()).unwrap();
     let results = installed.probed.unwrap().report.golden;
     assert_eq!(results.len(), 1);
     assert_eq!(results[0].op.as_str(), DOUBLE);
+    assert_eq!(results[0].tolerance, 200);
     assert_eq!(results[0].reproduced_by[0].as_str(), "test.double");
     let receipt = bench.store.enabled().unwrap()[0].receipt().unwrap();
     assert_eq!(receipt.golden, results);
+}
+
+/// A child that says something else about the vectors than what was signed.
+struct Bent(fn(&mut GoldenResult));
+
+impl Probe for Bent {
+    fn probe(&self, subject: &Subject<'_>) -> Result<Probed> {
+        let mut probed = probe().probe(subject)?;
+        probed.report.golden.iter_mut().for_each(self.0);
+        Ok(probed)
+    }
+}
+
+/// Other vectors, or the same with more tolerance, are not those that were signed.
+#[test]
+fn row_84_results_of_other_vectors() {
+    let bench = Bench::new();
+    let golden = file(DOUBLE, vectors(), 0);
+    let (bundle, _) = bench.sign(&with(&[], &golden));
+    let bends: [fn(&mut GoldenResult); 3] = [
+        |result| result.tolerance = 1,
+        |result| result.vector_sha256 = Digest::NONE,
+        |result| result.op = "guild.core.add@1".parse().unwrap(),
+    ];
+    for bend in bends {
+        let options = InstallOptions::default();
+        let refused = bench.store.install(&bundle, &options, &Bent(bend));
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.code(), Code::ProbeFailed, "{refused}");
+        let text = refused.to_string();
+        assert!(text.contains("not those of the signed vectors"), "{text}");
+    }
 }
 
 /// One unit in the last place of one weight.

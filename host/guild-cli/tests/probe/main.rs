@@ -9,6 +9,8 @@ mod accepted;
 )]
 mod fixture;
 mod golden;
+#[path = "../../../guild-crash/src/package_toml.rs"]
+mod package_toml;
 mod refused;
 mod shut_in;
 mod starting;

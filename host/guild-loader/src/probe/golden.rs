@@ -5,7 +5,7 @@
 use guild_abi::abi::GUILD_CLASS_EXACT;
 use guild_conformance::case::Case;
 use guild_conformance::golden::Vectors;
-use guild_conformance::{Described, Verdict, reproduce};
+use guild_conformance::{Operation, Verdict, reproduce};
 use guild_package::manifest::{Artifact, Golden};
 use guild_package::probe::GoldenResult;
 use guild_package::text::escape;
@@ -51,6 +51,7 @@ impl<'a> OnTrial<'a> {
         let mut result = GoldenResult {
             op: golden.op.clone(),
             vector_sha256: golden.vector_sha256,
+            tolerance: golden.tolerance,
             reproduced_by: Vec::new(),
             declined_by: Vec::new(),
         };
@@ -82,7 +83,7 @@ fn implementation(
     if operation.exactness != GUILD_CLASS_EXACT && relative == 0.0 {
         return Ok(Taken::NotAll);
     }
-    let described = Described {
+    let described = Operation {
         index: operation.index,
         name: operation.name.clone(),
         implementation: operation.implementation.clone(),

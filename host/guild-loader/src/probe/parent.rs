@@ -17,7 +17,7 @@ use rustix::io::FdFlags;
 
 use crate::ambient;
 use crate::error::Fault;
-use crate::memfd::SealedImage;
+use crate::memfd::SealedFile;
 use crate::probe::answer::{self, STREAM_MAX_BYTES};
 use crate::probe::child::COMMAND;
 use crate::probe::ending::Ending;
@@ -176,9 +176,9 @@ fn trimmed(message: &PlainText) -> &str {
 
 /// What a child gets, as sealed memory files.
 struct Files {
-    manifest: SealedImage,
-    image: SealedImage,
-    golden: SealedImage,
+    manifest: SealedFile,
+    image: SealedFile,
+    golden: SealedFile,
 }
 
 impl Files {
@@ -191,7 +191,7 @@ impl Files {
             other => subject.failed(other.words(), MEND_HOST),
         };
         let sealed = |name: &str, write: &dyn Fn(&mut File) -> Result<()>| {
-            SealedImage::fill(name, guild_package::Digest::NONE, write).map_err(unsealed)
+            SealedFile::fill(name, write).map_err(unsealed)
         };
         let plugin = subject.plugin()?;
         Ok(Self {
@@ -213,7 +213,7 @@ impl Files {
     /// Descriptors that the child inherits, in the order of its arguments. A process that another thread
     /// starts meanwhile would inherit them too: they are sealed, and hold what is in the bundle.
     fn inheritable(&self) -> io::Result<[OwnedFd; 3]> {
-        let passed = |file: &SealedImage| -> io::Result<OwnedFd> {
+        let passed = |file: &SealedFile| -> io::Result<OwnedFd> {
             let copy = file.as_fd().try_clone_to_owned()?;
             rustix::io::fcntl_setfd(&copy, FdFlags::empty())?;
             Ok(copy)

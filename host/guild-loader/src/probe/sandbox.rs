@@ -11,6 +11,7 @@ use landlock::{
 };
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 
+use crate::maps;
 use crate::probe::filter;
 
 /// Newest Landlock version whose rights are taken away; the kernel's own may be older.
@@ -21,8 +22,6 @@ const CPU_SECONDS: u64 = 10;
 const ADDRESS_BYTES: u64 = 2 << 30;
 /// Descriptors of a trial run; most are below it already.
 const DESCRIPTORS: u64 = 32;
-/// The one file that is read once the sandbox is closed: it proves which file the library was mapped from.
-pub(super) const MAPS: &str = "/proc/self/maps";
 /// Says which answers the system's filter of system calls can give.
 const SECCOMP_ACTIONS: &str = "/proc/sys/kernel/seccomp/actions_avail";
 
@@ -74,23 +73,23 @@ fn capped(most: u64, inherited: Option<u64>) -> u64 {
     inherited.map_or(most, |inherited| most.min(inherited))
 }
 
-/// Takes away every right on files, ports and other processes but reading [`MAPS`]. Memory files stay
-/// reachable: they lie on no file system that can be mounted, and Landlock leaves those alone.
+/// Takes away every right on files, ports and other processes but reading [`maps::PATH`], which proves which file the
+/// library was mapped from. Memory files stay reachable: they lie on no file system that can be mounted, and Landlock leaves those alone.
 fn restrict_files() -> Result<u64, RulesetError> {
-    let maps = PathFd::new(MAPS);
+    let file = PathFd::new(maps::PATH);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(LANDLOCK))?
         .handle_access(AccessNet::from_all(LANDLOCK))?
         .scope(Scope::from_all(LANDLOCK))?
         .create()?;
-    if let Ok(maps) = &maps {
-        ruleset = ruleset.add_rule(PathBeneath::new(maps, AccessFs::ReadFile))?;
+    if let Ok(file) = &file {
+        ruleset = ruleset.add_rule(PathBeneath::new(file, AccessFs::ReadFile))?;
     }
     let status = ruleset.restrict_self()?;
     // The rule is on the name in memory that this descriptor keeps; it must outlive the trial run.
-    if let Ok(maps) = maps {
-        std::mem::forget(maps);
+    if let Ok(file) = file {
+        std::mem::forget(file);
     }
     Ok(version(&status.landlock))
 }
@@ -118,6 +117,6 @@ mod tests {
     fn what_there_is_can_be_asked_without_losing_anything() {
         let first = available();
         assert_eq!(first, available());
-        assert!(fs::read(MAPS).is_ok() && fs::read("/proc/self/status").is_ok());
+        assert!(fs::read(maps::PATH).is_ok() && fs::read("/proc/self/status").is_ok());
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::package_toml::PackageToml;
 use crate::unprobed::Unprobed;
 use guild_loader::{LoadError, LoadOptions, LoadedPackages, load_enabled};
 use guild_package::bundle::Bundle;
@@ -300,40 +301,10 @@ fn compile(package: &Package<'_>, library: &Path) {
 }
 
 fn package_toml(package: &Package<'_>) -> String {
-    let Package {
-        id,
-        version,
-        host_min,
-        ..
-    } = package;
-    let arch = std::env::consts::ARCH;
-    let host_max = host_min.max(&"1.0");
-    let mut text = format!(
-        r#"schema = 1
-kind = "gkernel"
-id = "{id}"
-version = "{version}"
-security_epoch = 1
-publisher = "nobody"
-runners = ["test.runner.v1"]
-
-[abi]
-host_min = "{host_min}"
-host_max = "{host_max}"
-
-[[targets]]
-os = "linux"
-arch = "{arch}"
-
-[[artifacts]]
-path = "plugin.so"
-role = "plugin"
-target = 0
-"#
-    );
+    let mut tables = String::new();
     for operation in package.operations {
         write!(
-            text,
+            tables,
             "\n[[provides]]\nop = \"{operation}\"\ndtype = [\"f32\"]\nlayout = \"row-major\"\n"
         )
         .unwrap();
@@ -341,12 +312,24 @@ target = 0
     for (number, golden) in package.golden.iter().enumerate() {
         let GoldenFile { op, tolerance, .. } = golden;
         write!(
-            text,
+            tables,
             "\n[[artifacts]]\npath = \"golden{number}.bin\"\nrole = \"golden\"\n\n[[golden]]\nop = \"{op}\"\nvectors = \"golden{number}.bin\"\ntolerance = {tolerance}\n"
         )
         .unwrap();
     }
-    text
+    let Package {
+        id,
+        version,
+        host_min,
+        ..
+    } = *package;
+    let toml = PackageToml {
+        host: [host_min, host_min.max("1.0")],
+        top: "runners = [\"test.runner.v1\"]",
+        tables: &tables,
+        ..PackageToml::of(id, version, "plugin.so")
+    };
+    toml.text()
 }
 
 /// Runs `body` in a child process, which is this test binary with the test `name` alone, after the shell

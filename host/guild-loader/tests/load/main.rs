@@ -3,6 +3,8 @@
 
 mod accepted;
 mod fixture;
+#[path = "../../../guild-crash/src/package_toml.rs"]
+mod package_toml;
 mod refused;
 mod selection;
 mod surroundings;

@@ -34,46 +34,46 @@ fn passed(output: &Output) {
     );
 }
 
-/// A plugin that needs the mathematics library.
-fn mathematical<'a>() -> Package<'a> {
+/// What plugins may need beside the C library and isn't in this process from the start.
+const NEEDED: [&str; 2] = ["libm.so.6", "libstdc++.so.6"];
+
+/// A plugin that needs one library.
+fn needing(library: &'static &'static str) -> Package<'static> {
     Package {
-        libraries: &["libm.so.6"],
+        libraries: std::slice::from_ref(library),
         ..Package::of("good")
     }
 }
 
-/// The search path names a folder with another `libm.so.6`; the plugin gets the system's.
+/// The search path names a folder with other libraries of these names; a plugin gets the system's.
 #[test]
 fn row_71_a_search_path_does_not_redirect_what_a_plugin_needs() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("evil-ran");
-    evil(folder.path(), "libm.so.6", &trace);
+    for name in NEEDED {
+        evil(folder.path(), name, &trace);
+    }
     let name = "surroundings::row_71_a_search_path_does_not_redirect_what_a_plugin_needs";
     let first = format!("export LD_LIBRARY_PATH={}", folder.path().display());
     let child = child_of(name, &first, || {
-        let bench = Bench::with(&mathematical());
-        let loaded = bench.load().unwrap();
-        // The compiler that the fixture starts may fall for it; this process must not.
-        let maps = fs::read_to_string("/proc/self/maps").unwrap();
-        let lines = || maps.lines().filter(|line| line.ends_with("/libm.so.6"));
-        assert!(lines().count() > 0, "{maps}");
-        assert!(
-            lines().all(|line| line.contains("/lib/") || line.contains("/lib64/")),
-            "{maps}"
-        );
-        let found: Vec<_> = loaded
-            .ambient()
-            .iter()
-            .map(|finding| &finding.source)
-            .collect();
-        assert_eq!(found, ["LD_LIBRARY_PATH"]);
+        let searched = std::env::var("LD_LIBRARY_PATH").unwrap();
+        for library in &NEEDED {
+            let loaded = Bench::with(&needing(library)).load().unwrap();
+            // The compiler that the fixture starts may fall for it; this process must not.
+            let maps = fs::read_to_string("/proc/self/maps").unwrap();
+            assert!(maps.contains(&format!("/{library}")), "{maps}");
+            assert!(!maps.contains(&searched), "{maps}");
+            let found = loaded.ambient().iter().map(|finding| &finding.source);
+            assert_eq!(found.collect::<Vec<_>>(), ["LD_LIBRARY_PATH"]);
+        }
     });
     if let Some(child) = child {
         passed(&child);
     }
 }
 
-/// After the first plugin nothing is searched for, although the second needs what the first does not.
+/// Once this program runs nothing is searched for: not when the runtimes are opened before the first plugin, and not for a
+/// later plugin that needs what the first does not.
 #[test]
 fn row_71_nothing_is_searched_for_when_a_plugin_is_mapped() {
     let name = "surroundings::row_71_nothing_is_searched_for_when_a_plugin_is_mapped";
@@ -87,8 +87,9 @@ fn row_71_nothing_is_searched_for_when_a_plugin_is_mapped() {
             ..Package::of("good")
         });
         drop(bench.load().unwrap());
-        let bench = Bench::with(&mathematical());
-        drop(bench.load().unwrap());
+        for library in &NEEDED {
+            drop(Bench::with(&needing(library)).load().unwrap());
+        }
     });
     let Some(child) = child else {
         return;
@@ -96,31 +97,34 @@ fn row_71_nothing_is_searched_for_when_a_plugin_is_mapped() {
     passed(&child);
     let text = String::from_utf8_lossy(&child.stderr);
     // The compiler's own lines are not ours: they have another process number.
-    let mapped = text
-        .lines()
-        .find(|line| line.contains("calling init: /proc/self/fd/"));
-    let process = mapped.unwrap().trim_start().split(':').next().unwrap();
-    let own: Vec<_> = text
-        .lines()
-        .filter(|line| line.trim_start().split(':').next() == Some(process))
+    let number = |line: &str| {
+        let (number, rest) = line.trim_start().split_once(':')?;
+        Some((number.to_owned(), rest.to_owned()))
+    };
+    let is_plugin = |line: &str| line.contains("calling init: /proc/self/fd/");
+    let mapped = text.lines().find(|line| is_plugin(line)).unwrap();
+    let (process, _) = number(mapped).unwrap();
+    let own = text.lines().filter_map(number);
+    let own: Vec<String> = own
+        .filter(|(number, _)| *number == process)
+        .map(|(_, line)| line)
         .collect();
-    let first = own
+    let begins = own
         .iter()
-        .position(|line| line.contains("calling init: /proc/self/fd/"));
-    let after = &own[first.unwrap()..];
-    let plugins = after
+        .position(|line| line.contains("transferring control:"));
+    let running = &own[begins.unwrap()..];
+    let plugins = running.iter().filter(|line| is_plugin(line)).count();
+    assert_eq!(plugins, 1 + NEEDED.len(), "{text}");
+    let searched: Vec<_> = running
         .iter()
-        .filter(|line| line.contains("calling init: /proc/self/fd/"));
-    assert_eq!(plugins.count(), 2, "{text}");
-    let searched: Vec<_> = after
-        .iter()
-        .filter(|line| line.contains("find library="))
+        .filter(|line| line.contains("find library=") || line.contains("search path="))
         .collect();
     assert!(searched.is_empty(), "{searched:?}");
-    let maths = own
-        .iter()
-        .any(|line| line.contains("calling init:") && line.contains("/libm.so.6"));
-    assert!(maths, "the process never got a libm: {text}");
+    for library in NEEDED {
+        let file = format!("/{library}");
+        let is_opened = |line: &String| line.contains("calling init:") && line.ends_with(&file);
+        assert!(running.iter().any(is_opened), "no {library}: {text}");
+    }
 }
 
 #[test]

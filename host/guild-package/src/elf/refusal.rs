@@ -271,6 +271,13 @@ pub enum SegmentRule {
     Twice,
 }
 
+impl Refusal {
+    /// A table that is wrong.
+    pub(super) const fn table(table: &'static str, detail: &'static str) -> Self {
+        Self::Table { table, detail }
+    }
+}
+
 impl fmt::Display for SegmentRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

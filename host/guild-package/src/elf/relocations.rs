@@ -45,7 +45,7 @@ impl Relocations<'_, '_> {
             .check_entry_size(DT_RELRENT, TABLE, RELR_BYTES)?;
         let mut without_addends = WITHOUT_ADDENDS.iter();
         if without_addends.any(|tag| self.dynamic.value(*tag).is_some()) {
-            return Err(malformed("has entries without addends"));
+            return Err(Refusal::table(TABLE, "has entries without addends"));
         }
         self.check_table(DT_RELA, DT_RELASZ)?;
         self.check_relative_count()?;
@@ -53,7 +53,7 @@ impl Relocations<'_, '_> {
         match (form, self.dynamic.value(DT_JMPREL)) {
             (None, None) => {}
             (Some(Ok(form)), _) if form == DT_RELA.0 => self.check_table(DT_JMPREL, DT_PLTRELSZ)?,
-            _ => return Err(malformed("has entries of another form")),
+            _ => return Err(Refusal::table(TABLE, "has entries of another form")),
         }
         self.check_packed()
     }
@@ -81,7 +81,8 @@ impl Relocations<'_, '_> {
             |one: &Rela64<LittleEndian>| one.r_type(LE, false).0 == self.kinds.relative;
         match counted.is_some_and(|counted| counted.iter().all(is_relative)) {
             true => Ok(()),
-            false => Err(malformed(
+            false => Err(Refusal::table(
+                TABLE,
                 "doesn't begin with the relative entries that it counts",
             )),
         }
@@ -136,7 +137,8 @@ impl Relocations<'_, '_> {
                 next = entry.checked_add(TARGET_BYTES);
                 continue;
             }
-            let base = next.ok_or_else(|| malformed("has a bitmap without an address"))?;
+            let base =
+                next.ok_or_else(|| Refusal::table(TABLE, "has a bitmap without an address"))?;
             for word in (0..BITMAP_WORDS).filter(|word| entry >> (word + 1) & 1 == 1) {
                 let address = base.saturating_add(word * TARGET_BYTES);
                 self.check_target(address, TARGET_BYTES)?;
@@ -154,22 +156,18 @@ impl Relocations<'_, '_> {
             (Some(address), Some(bytes)) if bytes % entry == 0 => {
                 self.image.table(TABLE, address, bytes)
             }
-            _ => Err(malformed("has no place or no whole number of entries")),
+            _ => Err(Refusal::table(
+                TABLE,
+                "has no place or no whole number of entries",
+            )),
         }
     }
 }
 
 fn records<T: object::pod::Pod>(table: &[u8], bytes: u64) -> Result<&[T], Refusal> {
     let count = table.len() as u64 / bytes;
-    let count = usize::try_from(count).map_err(|_| malformed("is too long"))?;
+    let count = usize::try_from(count).map_err(|_| Refusal::table(TABLE, "is too long"))?;
     table
         .read_slice_at(0, count)
-        .map_err(|()| malformed("is outside the file"))
-}
-
-const fn malformed(detail: &'static str) -> Refusal {
-    Refusal::Table {
-        table: TABLE,
-        detail,
-    }
+        .map_err(|()| Refusal::table(TABLE, "is outside the file"))
 }

@@ -19,6 +19,8 @@ use crate::text::escape;
 const LE: LittleEndian = LittleEndian;
 const HASH_TABLE: &str = "symbol hash table";
 const SYMBOL_TABLE: &str = "symbol table";
+/// What may be wrong with either.
+const ASTRAY: &str = "is outside the file or leads outside itself";
 /// Bytes of one symbol.
 const SYMBOL_BYTES: u64 = 24;
 
@@ -37,11 +39,11 @@ impl<'data> Symbols<'data> {
         dynamic.check_entry_size(DT_SYMENT, SYMBOL_TABLE, SYMBOL_BYTES)?;
         let sysv = dynamic.value(DT_HASH).map(|address| {
             let bytes = image.table_from(HASH_TABLE, address)?;
-            sysv_count(bytes).ok_or(malformed(HASH_TABLE))
+            sysv_count(bytes).ok_or(Refusal::table(HASH_TABLE, ASTRAY))
         });
         let gnu = dynamic.value(DT_GNU_HASH).map(|address| {
             let bytes = image.table_from(HASH_TABLE, address)?;
-            gnu_count(bytes).ok_or(malformed(HASH_TABLE))
+            gnu_count(bytes).ok_or(Refusal::table(HASH_TABLE, ASTRAY))
         });
         // Of two tables the system loader uses one; a symbol that either can reach is looked at.
         let count = sysv.transpose()?.max(gnu.transpose()?).unwrap_or(0);
@@ -49,7 +51,7 @@ impl<'data> Symbols<'data> {
         let address = dynamic.value(DT_SYMTAB).unwrap_or(0);
         let table = image.table(SYMBOL_TABLE, address, bytes)?;
         Ok(Self {
-            table: slice(table, 0, count).ok_or(malformed(SYMBOL_TABLE))?,
+            table: slice(table, 0, count).ok_or(Refusal::table(SYMBOL_TABLE, ASTRAY))?,
             strings: dynamic.strings(image)?,
         })
     }
@@ -148,11 +150,4 @@ fn gnu_count(table: &[u8]) -> Option<usize> {
 /// `count` records of a table from byte `offset` on.
 fn slice<T: Pod>(table: &[u8], offset: u64, count: usize) -> Option<&[T]> {
     table.read_slice_at(offset, count).ok()
-}
-
-const fn malformed(table: &'static str) -> Refusal {
-    Refusal::Table {
-        table,
-        detail: "is outside the file or leads outside itself",
-    }
 }

@@ -55,7 +55,8 @@ pub(super) fn check(image: &Image<'_>, dynamic: &Dynamic, symbols: usize) -> Res
         }
     }
     if dynamic.value(DT_VERDEF).is_some() {
-        return Err(malformed(
+        return Err(Refusal::table(
+            TABLE,
             "stands beside one of versions that the library has itself",
         ));
     }
@@ -65,10 +66,10 @@ pub(super) fn check(image: &Image<'_>, dynamic: &Dynamic, symbols: usize) -> Res
         (Some(address), Some(count)) => {
             let table = image.table_from(TABLE, address)?;
             if check_libraries(table, strings, &mut declared)? != count {
-                return Err(malformed("has another length than it says"));
+                return Err(Refusal::table(TABLE, "has another length than it says"));
             }
         }
-        _ => return Err(malformed("has no place or no length")),
+        _ => return Err(Refusal::table(TABLE, "has no place or no length")),
     }
     match dynamic.value(DT_VERSYM) {
         Some(address) => check_symbols(image, address, symbols, &declared),
@@ -89,7 +90,7 @@ fn check_symbols(
         |version: &[u8; 2]| declared.contains(&(u16::from_le_bytes(*version) & VERSION_NUMBER));
     match versions.iter().all(is_declared) {
         true => Ok(()),
-        false => Err(malformed("lacks the version of a symbol")),
+        false => Err(Refusal::table(TABLE, "lacks the version of a symbol")),
     }
 }
 
@@ -134,7 +135,7 @@ fn check_versions(
             next => at = at.saturating_add(forward(next)?),
         }
     }
-    Err(malformed("is too long"))
+    Err(Refusal::table(TABLE, "is too long"))
 }
 
 fn check_version(library: &str, version: &str) -> Result<(), Refusal> {
@@ -167,21 +168,14 @@ fn is_old_enough(version: &str) -> bool {
 fn forward(step: u32) -> Result<u64, Refusal> {
     match step >= 16 {
         true => Ok(u64::from(step)),
-        false => Err(malformed("leads into itself")),
+        false => Err(Refusal::table(TABLE, "leads into itself")),
     }
 }
 
 fn read<T: object::pod::Pod>(table: &[u8], at: u64) -> Result<&T, Refusal> {
     table
         .read_at(at)
-        .map_err(|()| malformed("is outside the file"))
-}
-
-const fn malformed(detail: &'static str) -> Refusal {
-    Refusal::Table {
-        table: TABLE,
-        detail,
-    }
+        .map_err(|()| Refusal::table(TABLE, "is outside the file"))
 }
 
 #[cfg(test)]

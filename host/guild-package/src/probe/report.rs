@@ -106,6 +106,8 @@ pub struct GoldenResult {
     pub op: ProvidedName,
     /// The file.
     pub vector_sha256: Digest,
+    /// What it was compared with: relative error in units of 1e-9, 0 for equal bits.
+    pub tolerance: u64,
     /// Implementations that reproduced it.
     pub reproduced_by: Vec<ProvidedName>,
     /// Implementations that do not take such a call on this machine.
@@ -272,7 +274,9 @@ impl ProbeReport {
                 .iter()
                 .zip(&manifest.golden)
                 .all(|(found, signed)| {
-                    found.op == signed.op && found.vector_sha256 == signed.vector_sha256
+                    found.op == signed.op
+                        && found.vector_sha256 == signed.vector_sha256
+                        && found.tolerance == signed.tolerance
                 });
         if !same {
             return Some("its golden results are not those of the signed vectors".to_owned());

@@ -140,30 +140,13 @@ impl Generation {
         })
     }
 
-    /// Says why an installed version was accepted.
-    pub(super) fn set_receipt(
+    /// An installed version, to change what is kept of it.
+    pub(super) fn version_mut(
         &mut self,
         id: &PackageId,
         version: &PackageVersion,
-        receipt: Digest,
-    ) {
-        let package = self.packages.get_mut(id);
-        if let Some(state) = package.and_then(|package| package.versions.get_mut(version)) {
-            state.receipt = Some(receipt);
-        }
-    }
-
-    /// Puts another envelope of an installed version in force.
-    pub(super) fn set_envelope(
-        &mut self,
-        id: &PackageId,
-        version: &PackageVersion,
-        envelope: Digest,
-    ) {
-        let package = self.packages.get_mut(id);
-        if let Some(state) = package.and_then(|package| package.versions.get_mut(version)) {
-            state.envelope = envelope;
-        }
+    ) -> Option<&mut VersionState> {
+        self.packages.get_mut(id)?.versions.get_mut(version)
     }
 
     /// A copy to change, as the successor of this generation, whose file has `digest`.

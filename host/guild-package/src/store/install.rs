@@ -139,24 +139,8 @@ impl Store {
         };
         let package = VerifiedPackage::check(staged, &state.trust, occasion)?;
         let manifest = package.manifest();
-        let enabled = state.generation.enabled(&manifest.id);
         let before = state.generation.version(&manifest.id, &manifest.version);
-        let mut installed = Installed {
-            id: manifest.id.clone(),
-            version: manifest.version.clone(),
-            manifest_digest: package.manifest_digest(),
-            generation: state.head.n,
-            already_installed: before.is_some(),
-            files_restored: 0,
-            signatures_replaced: false,
-            previous: enabled.map(|(version, _)| version.clone()),
-            enabled: enabled.map(|(version, _)| version.clone()),
-            held: state.generation.held.get(&manifest.id).cloned(),
-            signers: package.signers().to_vec(),
-            countersigners: package.countersigners().to_vec(),
-            probed: None,
-            receipt: before.and_then(|before| before.receipt),
-        };
+        let mut installed = Installed::before(state, &package);
         if let Some(before) = before {
             let before = *before;
             return match options.dry_run {
@@ -173,7 +157,9 @@ impl Store {
         let (probed, receipt) = try_out(state, &package, options, probe)?;
         installed.probed = Some(probed);
         installed.receipt = Some(Digest::of(&receipt));
-        generation.set_receipt(&installed.id, &installed.version, Digest::of(&receipt));
+        if let Some(kept) = generation.version_mut(&installed.id, &installed.version) {
+            kept.receipt = installed.receipt;
+        }
         installed.enabled = generation.enabled_version(&installed.id).cloned();
         installed.held = generation.held.get(&installed.id).cloned();
         if options.dry_run {
@@ -213,7 +199,9 @@ impl Store {
             // The new envelope itself was never lost.
             installed.files_restored = installed.files_restored.saturating_sub(1);
             installed.signatures_replaced = true;
-            next.set_envelope(&installed.id, &installed.version, offered);
+            if let Some(kept) = next.version_mut(&installed.id, &installed.version) {
+                kept.envelope = offered;
+            }
             installed.generation = transaction.commit(&next)?.n;
         }
         Ok(installed)
@@ -281,6 +269,32 @@ impl Store {
         }
         self.hand_over(state, &mut next)?;
         Ok(next)
+    }
+}
+
+impl Installed {
+    /// What there is before anything is changed.
+    fn before(state: &State, package: &VerifiedPackage) -> Self {
+        let generation = &state.generation;
+        let Manifest { id, version, .. } = package.manifest();
+        let before = generation.version(id, version);
+        let enabled = generation.enabled_version(id);
+        Self {
+            id: id.clone(),
+            version: version.clone(),
+            manifest_digest: package.manifest_digest(),
+            generation: state.head.n,
+            already_installed: before.is_some(),
+            files_restored: 0,
+            signatures_replaced: false,
+            previous: enabled.cloned(),
+            enabled: enabled.cloned(),
+            held: generation.held.get(id).cloned(),
+            signers: package.signers().to_vec(),
+            countersigners: package.countersigners().to_vec(),
+            probed: None,
+            receipt: before.and_then(|before| before.receipt),
+        }
     }
 }
 

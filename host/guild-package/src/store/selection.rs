@@ -231,11 +231,7 @@ impl Store {
                 "Roll back without --pin",
             ));
         }
-        let allowed = self.selectable(state, &id, &target).and_then(|package| {
-            self.check_dependents(state, &id, Some(package.manifest()))?;
-            Ok(package)
-        });
-        match allowed {
+        match self.selectable(state, &id, &target) {
             Ok(package) => {
                 let held = left.filter(|_| options.pin);
                 self.select(transaction, "rollback", &package, held, probe)
@@ -335,7 +331,8 @@ impl Store {
         Ok(candidates.collect())
     }
 
-    /// Commits `package` as the enabled version of its id, and `held` as the version that installs pass over.
+    /// Commits `package`, which is [`Self::selectable`], as the enabled version of its id, and `held` as the version that
+    /// installs pass over.
     fn select(
         &self,
         mut transaction: Transaction<'_>,
@@ -359,7 +356,6 @@ impl Store {
         if !is_new {
             return Ok(selected(&state.generation, id, previous, false));
         }
-        self.check_dependents(state, id, Some(package.manifest()))?;
         let probed = probe::run(probe, &Subject::installed(package))?;
         let grounds = Grounds {
             authorized: package.authorized(),
@@ -368,7 +364,9 @@ impl Store {
             accept_new_publisher: false,
         };
         let receipt = Receipt::new(&grounds, &probed)?.encode()?;
-        next.set_receipt(id, version, Digest::of(&receipt));
+        if let Some(kept) = next.version_mut(id, version) {
+            kept.receipt = Some(Digest::of(&receipt));
+        }
         let staged = transaction.stage_meta(&receipt)?;
         transaction.publish(&[staged])?;
         transaction.commit(&next)?;
@@ -379,7 +377,8 @@ impl Store {
     }
 
     /// An installed version that may be enabled: under today's trust, not below the floor, for this host, with its
-    /// dependencies, and whole.
+    /// dependencies, whole, and one that the enabled packages which depend on it get along with. Those aren't asked about
+    /// the version that is enabled already.
     fn selectable(
         &self,
         state: &State,
@@ -400,6 +399,9 @@ impl Store {
             package.check_artifact(&artifact)?;
         }
         super::install::check_dependencies(self, state, manifest)?;
+        if state.generation.enabled_version(id) != Some(version) {
+            self.check_dependents(state, id, Some(manifest))?;
+        }
         Ok(package)
     }
 

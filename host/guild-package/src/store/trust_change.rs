@@ -112,7 +112,7 @@ impl Store {
         let state = transaction.state();
         let trust = state.trust.with_key(record, grant, state.head.n + 1)?;
         let key = record.id;
-        let generation = commit_trust(transaction, "trust-add", key, &trust)?;
+        let generation = commit_key(transaction, "trust-add", key, &trust)?;
         Ok(TrustAdded { key, generation })
     }
 
@@ -130,7 +130,7 @@ impl Store {
             .with_rotation(&rotation, state.head.n + 1, now_s)?;
         let stopped = self.stopped_by(state, &trust)?;
         let body = rotation.body().clone();
-        let generation = commit_trust(transaction, "trust-rotate", body.to.id, &trust)?;
+        let generation = commit_key(transaction, "trust-rotate", body.to.id, &trust)?;
         Ok(Rotated {
             body,
             stopped,
@@ -143,7 +143,7 @@ impl Store {
     /// # Errors
     /// As [`TrustStore::with_policy`], and the errors of a commit.
     pub fn trust_policy(&self, policy: Policy) -> Result<PolicySet> {
-        let mut transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
+        let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         if state.trust.body().policy.contains(&policy) {
             return Ok(PolicySet {
@@ -153,9 +153,7 @@ impl Store {
         }
         let trust = state.trust.with_policy(policy.clone())?;
         let stopped = self.stopped_by(state, &trust)?;
-        let mut next = state.successor("trust-policy", &policy, system_time_s())?;
-        next.trust = transaction.put_trust(&trust)?;
-        let generation = transaction.commit(&next)?.n;
+        let generation = commit_trust(transaction, "trust-policy", &policy, &trust)?;
         Ok(PolicySet {
             stopped,
             generation,
@@ -181,7 +179,7 @@ impl Store {
         if options.dry_run {
             return Ok(revoked);
         }
-        revoked.generation = commit_trust(transaction, "trust-revoke", *key, &trust)?;
+        revoked.generation = commit_key(transaction, "trust-revoke", *key, &trust)?;
         Ok(revoked)
     }
 
@@ -269,9 +267,9 @@ impl Store {
     }
 }
 
-/// Puts `trust`, which a change of `key` made, in force. The generation that names it.
-fn commit_trust(
-    mut transaction: Transaction<'_>,
+/// Puts `trust`, which a change of a key made, in force. The generation that names it.
+fn commit_key(
+    transaction: Transaction<'_>,
     op: &'static str,
     key: KeyId,
     trust: &TrustStore,
@@ -280,8 +278,18 @@ fn commit_trust(
         key,
         trust_sha256: trust.digest(),
     };
+    commit_trust(transaction, op, &arguments, trust)
+}
+
+/// Puts `trust` in force. The generation that names it.
+fn commit_trust(
+    mut transaction: Transaction<'_>,
+    op: &'static str,
+    arguments: &impl Serialize,
+    trust: &TrustStore,
+) -> Result<u64> {
     let state = transaction.state();
-    let mut next = state.successor(op, &arguments, system_time_s())?;
+    let mut next = state.successor(op, arguments, system_time_s())?;
     next.trust = transaction.put_trust(trust)?;
     Ok(transaction.commit(&next)?.n)
 }

@@ -348,7 +348,8 @@ fn errors_say_what_is_a_refusal_and_of_what() {
     // A rollback has the code of what stands in its way.
     let rollback = |cause| Error::RollbackUnavailable {
         id: "org.example.p1".parse().unwrap(),
-        wanted: "1.0.1".parse().ok(),
+        wanted: Some(Box::new("1.0.1".parse().unwrap())),
+        next: "go on without it".to_owned(),
         reason: String::new(),
         possible: Vec::new(),
         cause,

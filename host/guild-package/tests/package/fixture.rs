@@ -1,6 +1,7 @@
 //! A publisher with a key, a store that trusts it, packages to install, and a listing of the store that
 //! shows any change.
 
+use crate::package_toml::PackageToml;
 use crate::small_library::library;
 use crate::unprobed::Unprobed;
 use std::collections::BTreeMap;
@@ -133,6 +134,23 @@ impl Bench {
 
     pub fn listing(&self) -> BTreeMap<PathBuf, String> {
         listing(&self.store_path())
+    }
+
+    /// Where the store has an artifact.
+    pub fn object(&self, digest: Digest) -> PathBuf {
+        self.content("objects", digest)
+    }
+
+    /// Where the store has a manifest, an envelope or a receipt.
+    pub fn meta(&self, digest: Digest) -> PathBuf {
+        self.content("meta", digest)
+    }
+
+    fn content(&self, area: &str, digest: Digest) -> PathBuf {
+        let hex = digest.to_string();
+        let (first, rest) = hex.split_at(2);
+        let path = format!("{area}/sha256/{first}/{rest}");
+        self.store_path().join(path)
     }
 
     /// A bundle around any manifest bytes, signed by the publisher.
@@ -310,31 +328,8 @@ pub fn stage(folder: &Path, id: &str, version: &str, lines: &str) -> tempfile::T
 }
 
 fn write_staging(folder: &Path, id: &str, version: &str, lines: &str) {
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    let toml = format!(
-        r#"
-schema = 1
-kind = "gkernel"
-id = "{id}"
-version = "{version}"
-security_epoch = 1
-publisher = "guild tests"
-{lines}
-
-[abi]
-host_min = "1.0"
-host_max = "1.0"
-
-[[targets]]
-os = "{os}"
-arch = "{arch}"
-
-[[artifacts]]
-path = "{PLUGIN}"
-role = "plugin"
-target = 0
-
-[[artifacts]]
+    let tables = format!(
+        r#"[[artifacts]]
 path = "{DOC}"
 role = "doc"
 
@@ -344,9 +339,14 @@ dtype = ["f32", "q4_k"]
 layout = "row-major"
 "#
     );
+    let toml = PackageToml {
+        top: lines,
+        tables: &tables,
+        ..PackageToml::of(id, version, PLUGIN)
+    };
     fs::create_dir_all(folder.join("lib")).unwrap();
     fs::create_dir_all(folder.join("doc")).unwrap();
-    fs::write(folder.join("package.toml"), toml).unwrap();
+    fs::write(folder.join("package.toml"), toml.text()).unwrap();
     fs::write(folder.join(PLUGIN), shared_library(id, version)).unwrap();
     fs::write(folder.join(DOC), "a package for tests\n").unwrap();
 }

@@ -19,6 +19,8 @@ mod lease;
 mod library;
 mod manifest;
 mod other_readers;
+#[path = "../../../guild-crash/src/package_toml.rs"]
+mod package_toml;
 mod preflight;
 mod preflight_readers;
 mod receipt;

@@ -120,11 +120,7 @@ fn row_43_a_receipt_replaces_no_verification() {
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     let package = &bench.store.enabled().unwrap()[0];
     let artifact = package.plugin_artifact().unwrap();
-    let digest = artifact.sha256().to_string();
-    let (first, rest) = digest.split_at(2);
-    let path = bench
-        .store_path()
-        .join(format!("objects/sha256/{first}/{rest}"));
+    let path = bench.object(artifact.sha256());
     let mut bytes = fs::read(&path).unwrap();
     bytes[100] ^= 1;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -141,11 +137,7 @@ fn a_damaged_or_missing_receipt_is_named_and_stops_nothing() {
     let bench = Bench::new();
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     let (digest, _) = receipt_of(&bench.store);
-    let digest = digest.to_string();
-    let (first, rest) = digest.split_at(2);
-    let path = bench
-        .store_path()
-        .join(format!("meta/sha256/{first}/{rest}"));
+    let path = bench.meta(digest);
     assert!(bench.store.examine().unwrap().faults.is_empty());
     fs::remove_file(&path).unwrap();
     let package = &bench.store.enabled().unwrap()[0];

@@ -108,15 +108,15 @@ fn a_changed_manifest_or_envelope_in_the_store_is_reported() {
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     let package = bench.store.enabled().unwrap().remove(0);
     for digest in [package.manifest_digest(), package.envelope_digest()] {
-        let hex = digest.to_string();
-        let name = format!("meta/sha256/{}/{}", &hex[..2], &hex[2..]);
-        let good = fs::read(bench.store_path().join(&name)).unwrap();
-        replace(&bench, &name, |bytes| [bytes, b" "].concat());
+        let path = bench.meta(digest);
+        let name = path.to_str().unwrap();
+        let good = fs::read(&path).unwrap();
+        replace(&bench, name, |bytes| [bytes, b" "].concat());
         assert_eq!(
             bench.store.enabled().unwrap_err().code(),
             Code::StoreCorrupt
         );
-        replace(&bench, &name, |_| good.clone());
+        replace(&bench, name, |_| good.clone());
         assert_eq!(bench.store.enabled().unwrap().len(), 1);
     }
 }

@@ -186,18 +186,8 @@ fn row_66_garbage_that_a_session_uses_stays() {
 fn garbage_is_not_guessed_where_a_manifest_is_damaged() {
     let bench = Bench::with_two_versions();
     let listed = bench.store.list().unwrap();
-    let digest = listed[0]
-        .package
-        .as_ref()
-        .unwrap()
-        .manifest_digest()
-        .to_string();
-    let path = bench
-        .store_path()
-        .join("meta/sha256")
-        .join(&digest[..2])
-        .join(&digest[2..]);
-    change_byte(&path);
+    let package = listed[0].package.as_ref().unwrap();
+    change_byte(&bench.meta(package.manifest_digest()));
     bench.store_refuses(Code::StoreCorrupt, || bench.store.collect_garbage());
 }
 

@@ -311,6 +311,7 @@ fn receipt_schema_is_what_the_code_reads_and_writes() {
     receipt.golden = vec![GoldenResult {
         op: "org.guild.x@1".parse().unwrap(),
         vector_sha256: Digest::of(b"vectors"),
+        tolerance: 1_000,
         reproduced_by: vec!["cpu.x.portable".parse().unwrap()],
         declined_by: vec!["cpu.x.avx2".parse().unwrap()],
     }];

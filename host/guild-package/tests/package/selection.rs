@@ -264,12 +264,7 @@ fn a_rollback_never_enables_a_damaged_version() {
     let bench = Bench::with_two_versions();
     let listed = bench.store.list().unwrap();
     let package = listed[0].package.as_ref().unwrap();
-    let digest = package.plugin_artifact().unwrap().sha256().to_string();
-    let object = bench
-        .store_path()
-        .join("objects/sha256")
-        .join(&digest[..2])
-        .join(&digest[2..]);
+    let object = bench.object(package.plugin_artifact().unwrap().sha256());
     change_byte(&object);
     bench.store_refuses(Code::RollbackUnavailable, || {
         bench.store.rollback(Some(&id(CPU)), BACK, &Unprobed)
@@ -291,7 +286,13 @@ fn row_47_a_version_that_a_dependent_forbids_is_not_enabled() {
             .store
             .enable(&id(CPU), Some(&version("1.0.0")), &Unprobed)
     });
-    unavailable(&bench, OTHER, "1.0.0, 1.0.1");
+    unavailable(&bench, OTHER, "1.0.1");
+    let candidates = bench.store.candidates(Some(&id(CPU))).unwrap();
+    let refused: Vec<_> = candidates
+        .iter()
+        .map(|it| it.refusal.as_ref().map(guild_package::Error::code))
+        .collect();
+    assert_eq!(refused, [Some(Code::DependencyMissing), None]);
     bench.install_refuses(
         &bench.package(CPU, "1.1.0"),
         &options(),

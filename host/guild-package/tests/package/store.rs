@@ -9,6 +9,7 @@ use guild_package::store::generation::{Active, ActiveMode};
 use guild_package::{Code, Digest, InstallOptions, Store, StoreOptions};
 
 use crate::fixture::{Bench, DOC, NOW_S, PLUGIN, entries, options, shared_library};
+use crate::package_toml::PackageToml;
 use crate::small_library::note_text;
 
 const CPU: &str = "org.guild.kernels.cpu";
@@ -247,7 +248,7 @@ fn row_55_objects_are_private_copies_and_hashed_at_use() {
     );
 
     // The object is changed behind the store's back, same size and mode.
-    let object = object_path(&bench, plugin.sha256());
+    let object = bench.object(plugin.sha256());
     let mut data = fs::read(&object).unwrap();
     data[0] ^= 1;
     set_mode(&object, 0o644);
@@ -303,7 +304,7 @@ fn an_object_that_is_there_already_is_hashed_again_and_mended() {
     let bench = Bench::new();
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     // The text is the same file in both versions.
-    let text = object_path(&bench, Digest::of(b"a package for tests\n"));
+    let text = bench.object(Digest::of(b"a package for tests\n"));
     set_mode(&text, 0o644);
     fs::write(&text, "a package for testS\n").unwrap();
     bench.install(&bench.package(CPU, "1.0.1")).unwrap();
@@ -318,8 +319,8 @@ fn installing_again_mends_what_is_missing_or_damaged() {
     assert_eq!(first.files_restored, 0);
     let whole = bench.listing();
     let package = bench.store.enabled().unwrap().remove(0);
-    let plugin = object_path(&bench, package.plugin_artifact().unwrap().sha256());
-    let text = object_path(&bench, Digest::of(b"a package for tests\n"));
+    let plugin = bench.object(package.plugin_artifact().unwrap().sha256());
+    let text = bench.object(Digest::of(b"a package for tests\n"));
     let mends = |files: usize| {
         assert_ne!(bench.listing(), whole);
         let again = bench.install(&bytes).unwrap();
@@ -331,7 +332,7 @@ fn installing_again_mends_what_is_missing_or_damaged() {
         assert_eq!(bench.listing(), whole);
     };
     fs::remove_file(&plugin).unwrap();
-    fs::remove_file(manifest_path(&bench, first.manifest_digest)).unwrap();
+    fs::remove_file(bench.meta(first.manifest_digest)).unwrap();
     mends(2);
     set_mode(&plugin, 0o644);
     fs::write(&plugin, "short").unwrap();
@@ -585,14 +586,11 @@ fn a_missing_store_is_made_only_when_asked() {
 fn symbols_lie_next_to_the_stripped_library() {
     let bench = Bench::new();
     let staging = tempfile::tempdir_in(bench.path()).unwrap();
-    let toml = format!(
-        "schema = 1\nkind = \"gkernel\"\nid = \"{CPU}\"\nversion = \"1.0.0\"\nsecurity_epoch = 1\npublisher = \"t\"\n\
-         [abi]\nhost_min = \"1.0\"\nhost_max = \"1.0\"\n[[targets]]\nos = \"linux\"\narch = \"{}\"\n\
-         [[artifacts]]\npath = \"p.so\"\nrole = \"plugin\"\ntarget = 0\n\
-         [[artifacts]]\npath = \"p.so.debug\"\nrole = \"debug-symbols\"\ntarget = 0\n",
-        std::env::consts::ARCH
-    );
-    fs::write(staging.path().join("package.toml"), toml).unwrap();
+    let toml = PackageToml {
+        tables: "[[artifacts]]\npath = \"p.so.debug\"\nrole = \"debug-symbols\"\ntarget = 0\n",
+        ..PackageToml::of(CPU, "1.0.0", "p.so")
+    };
+    fs::write(staging.path().join("package.toml"), toml.text()).unwrap();
     fs::write(staging.path().join("p.so"), shared_library(CPU, "1.0.0")).unwrap();
     fs::write(staging.path().join("p.so.debug"), "symbols").unwrap();
     let bundle = staging.path().join("out.gkernel");
@@ -623,24 +621,6 @@ fn symbols_lie_next_to_the_stripped_library() {
     assert_eq!(symbols.size(), 7);
     assert_eq!(package.artifacts().count(), 2);
     assert_ne!(DOC, symbols.path().as_str());
-}
-
-fn object_path(bench: &Bench, digest: Digest) -> std::path::PathBuf {
-    content_path(bench, "objects", digest)
-}
-
-fn manifest_path(bench: &Bench, digest: Digest) -> std::path::PathBuf {
-    content_path(bench, "meta", digest)
-}
-
-fn content_path(bench: &Bench, area: &str, digest: Digest) -> std::path::PathBuf {
-    let hex = digest.to_string();
-    bench
-        .store_path()
-        .join(area)
-        .join("sha256")
-        .join(&hex[..2])
-        .join(&hex[2..])
 }
 
 fn set_mode(path: &Path, mode: u32) {

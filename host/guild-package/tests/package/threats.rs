@@ -170,10 +170,7 @@ fn row_68_a_racer_never_slips_other_bytes_in() {
     bench.install(&bench.package(CPU, "1.0.0")).unwrap();
     let package = bench.store.enabled().unwrap().remove(0);
     let artifact = package.plugin_artifact().unwrap();
-    let hex = artifact.sha256().to_string();
-    let object = bench
-        .store_path()
-        .join(format!("objects/sha256/{}/{}", &hex[..2], &hex[2..]));
+    let object = bench.object(artifact.sha256());
     let good = fs::read(&object).unwrap();
     let mut evil = good.clone();
     evil[good.len() / 2] ^= 1;

@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use guild_package::seed::SeedFile;
 use guild_package::{Code, Store, StoreOptions};
 
 use crate::fixture::{Bench, grant, options};
@@ -195,4 +196,56 @@ fn row_59_a_private_store_and_one_of_somebody_else_are_not_read() {
 fn ordinary_user_reads_no_private_store() {
     let refused = existing(&folder().join("data/kernels")).unwrap_err();
     assert_eq!(refused.code(), Code::Io, "{refused}");
+}
+
+/// As [`as_ordinary_user`]: what somebody else owns can only be made by root.
+#[test]
+fn row_59_what_somebody_else_owns_is_not_believed() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: only root can give a file away");
+        return;
+    }
+    let bench = Bench::new();
+    bench.install(&bench.package(CPU, "1.0.0")).unwrap();
+    let package = &bench.store.enabled().unwrap()[0];
+    let plugin = package.plugin_artifact().unwrap();
+    let object = bench.object(plugin.sha256());
+    chown(object, Some(ORDINARY_USER), None).unwrap();
+    let refused = package.open_artifact(&plugin).unwrap_err();
+    assert_eq!(refused.code(), Code::StoreCorrupt, "{refused}");
+    let faults = bench.store.examine().unwrap().faults;
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].error.code(), Code::StoreCorrupt);
+    // The same bundle again takes its place.
+    bench.install(&bench.package(CPU, "1.0.0")).unwrap();
+    package.open_artifact(&plugin).unwrap();
+    let seed = &bench.publisher.seed_file;
+    chown(seed, Some(ORDINARY_USER), None).unwrap();
+    let refused = SeedFile::read(seed).unwrap_err();
+    assert_eq!(refused.code(), Code::Usage, "{refused}");
+}
+
+/// As where a machine lets nobody list `/home`.
+#[test]
+fn a_store_is_made_below_a_folder_that_its_owner_can_t_list() {
+    let bench = Bench::new();
+    let homes = bench.path().join("homes");
+    let home = homes.join("own");
+    fs::create_dir_all(&home).unwrap();
+    if rustix::process::geteuid().is_root() {
+        chown(&home, Some(ORDINARY_USER), Some(ORDINARY_USER)).unwrap();
+        fs::set_permissions(&homes, fs::Permissions::from_mode(0o711)).unwrap();
+    }
+    let test = "users::ordinary_user_makes_a_store_below_a_closed_folder";
+    as_ordinary_user(test, bench.path());
+}
+
+#[test]
+#[ignore = "run by the test above, as another user"]
+fn ordinary_user_makes_a_store_below_a_closed_folder() {
+    let homes = folder().join("homes");
+    assert!(fs::read_dir(&homes).is_err());
+    let path = homes.join("own/share/kernels");
+    let store = Store::open(&path, StoreOptions::default()).unwrap();
+    assert_eq!(store.generation().unwrap().n, 0);
 }

@@ -8,23 +8,6 @@ use crate::tolerance::Allowed;
 use guild_abi::abi::guild_plugin_v1;
 use guild_abi::formats::GUILD_FORMAT_F32;
 
-/// What the host knows of one operation of a plugin that it has started.
-#[derive(Clone, Debug)]
-pub struct Described {
-    /// What the plugin's functions call it.
-    pub index: u32,
-    /// Operation without its version.
-    pub name: String,
-    /// Implementation id.
-    pub implementation: String,
-    /// `GUILD_PHASE_*` bits.
-    pub phases: u32,
-    /// The first word of `GUILD_CAP_*` bits.
-    pub caps: u64,
-    /// `GUILD_CLASS_*`.
-    pub class: u32,
-}
-
 /// Runs one case on one operation of a plugin that is started already. Outputs must have the case's bits,
 /// or where `relative` isn't 0, f32 outputs must be that near to them.
 ///
@@ -34,20 +17,12 @@ pub struct Described {
 #[must_use]
 pub unsafe fn reproduce(
     table: &guild_plugin_v1,
-    operation: &Described,
+    operation: &Operation,
     case: &Case,
     relative: f64,
 ) -> Verdict {
     let plugin = Plugin { table: *table };
-    let operation = Operation {
-        index: operation.index,
-        name: operation.name.clone(),
-        id: operation.implementation.clone(),
-        phases: operation.phases,
-        caps: operation.caps,
-        class: operation.class,
-    };
-    let ran = Run::new(case, &operation).and_then(|mut run| {
+    let ran = Run::new(case, operation).and_then(|mut run| {
         run.is_golden = true;
         if relative > 0.0 {
             run.hold_to_relative(relative);
