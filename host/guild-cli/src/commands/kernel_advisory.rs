@@ -12,6 +12,7 @@ use guild_package::advisory::{
 use guild_package::text::{PlainText, escape};
 use guild_package::verify::system_time_s;
 use serde_json::json;
+use std::fmt::Display;
 
 /// Writes the advisory.
 pub fn run(args: &AdvisoryArgs, output: Output) -> Outcome<()> {
@@ -97,6 +98,6 @@ fn floors(texts: &[String], reason: &PlainText) -> Outcome<Vec<FloorLine>> {
     }
 }
 
-fn twice(name: &impl ToString) -> Failure {
-    Failure::new(Exit::Usage, format!("{} is named twice", name.to_string()))
+fn twice(name: &impl Display) -> Failure {
+    Failure::new(Exit::Usage, format!("{name} is named twice"))
 }
