@@ -254,6 +254,18 @@ impl Bytes {
         &mut self.0[start..]
     }
 
+    /// The bytes from the older hash table on.
+    pub fn older_hash_table(&mut self) -> &mut [u8] {
+        let start = self.value(4);
+        &mut self.0[start..]
+    }
+
+    /// The bytes from the records of needed versions on.
+    pub fn needed_versions(&mut self) -> &mut [u8] {
+        let start = self.value(0x6fff_fffe);
+        &mut self.0[start..]
+    }
+
     /// The value of a tag. Tables lie in the first segment, where addresses are offsets.
     fn value(&mut self, tag: u64) -> usize {
         u64::from_le_bytes(self.entry(tag)[8..16].try_into().unwrap()) as usize

@@ -6,7 +6,7 @@ use guild_package::preflight::{Refusal, SegmentRule, check_library};
 use guild_package::{Code, Manifest};
 use serde_json::json;
 
-use crate::library::{Bytes, ENTRY, LIBRARY, Lab, NOTE, changed, refusal};
+use crate::library::{Bytes, ENTRY, LIBRARY, Lab, NOTE, changed, changed_from, refusal};
 
 fn plugin(manifest: &Manifest) -> &Artifact {
     let mut artifacts = manifest.artifacts.iter();
@@ -233,6 +233,52 @@ fn row_74_a_hash_table_that_leads_elsewhere() {
         let filter = u32::from_le_bytes(table[8..12].try_into().unwrap()) as usize;
         table[16 + filter * 8..][..4].fill(0x7f); // a chain outside the file
     });
+}
+
+#[test]
+fn row_74_an_older_hash_table_that_leads_elsewhere() {
+    let lab = Lab::new();
+    let source = format!("{NOTE}{ENTRY}");
+    let library = lab.compile(&source, &["-Wl,--hash-style=sysv"]);
+    lab.verify(&library).unwrap();
+    let hash = |change: fn(&mut [u8])| {
+        let refusal = changed_from(&lab, library.clone(), |library| {
+            change(library.older_hash_table());
+        });
+        let text = refusal.to_string();
+        assert!(
+            text.contains("hash table is outside the file or leads outside"),
+            "{text}"
+        );
+    };
+    hash(|table| table[..4].fill(0)); // no bucket to divide by
+    hash(|table| table.copy_within(4..8, 8)); // a bucket that leads to the symbol after the last
+    hash(|table| table[8..12].fill(0x7f)); // and far outside
+}
+
+#[test]
+fn row_74_records_of_versions_lead_forward() {
+    let lab = Lab::new();
+    let of_one = |name: &str, function: &str| {
+        let source = format!("int {function}(void) {{ return 1; }}");
+        lab.library_of_versions(name, "GLIBC_2.17", &source)
+    };
+    let needed = [of_one("libc.so.6", "one"), of_one("libm.so.6", "two")];
+    let source = format!(
+        "{NOTE}extern int one(void);\nextern int two(void);\nint guild_plugin_entry_v1(void) {{ return one() + two(); }}\n"
+    );
+    let [c, m] = needed.each_ref().map(|path| path.to_str().unwrap());
+    let library = lab.compile(&source, &["-nostdlib", c, m]);
+    lab.verify(&library).unwrap();
+    for step in [1_u32, 8, 15] {
+        let refusal = changed_from(&lab, library.clone(), |library| {
+            let next = &mut library.needed_versions()[12..16];
+            assert_ne!(next, [0; 4], "there is one record alone");
+            next.copy_from_slice(&step.to_le_bytes());
+        });
+        let text = refusal.to_string();
+        assert!(text.contains("leads into itself"), "{step}: {text}");
+    }
 }
 
 #[test]
