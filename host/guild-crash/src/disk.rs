@@ -262,7 +262,21 @@ impl Disk {
 
     /// Every path there is now, and what lies there.
     pub fn tree(&self) -> BTreeMap<String, Entry> {
-        let mut tree = BTreeMap::new();
+        let entry = |id: NodeId| match self.nodes.get(id) {
+            Some(Node::File { live, .. }) => Entry::File {
+                digest: live.digest,
+                mode: live.mode,
+                bytes: live.bytes.len(),
+            },
+            _ => Entry::Directory,
+        };
+        let paths = self.paths().into_iter();
+        paths.map(|(path, id)| (path, entry(id))).collect()
+    }
+
+    /// Every path there is now, and what it leads to.
+    pub fn paths(&self) -> Vec<(String, NodeId)> {
+        let mut paths = Vec::new();
         let mut open = vec![(String::new(), ROOT)];
         while let Some((prefix, folder)) = open.pop() {
             let Some(Node::Directory(names)) = self.nodes.get(folder) else {
@@ -271,21 +285,12 @@ impl Disk {
             for (text, name) in names {
                 let Some(id) = name.live() else { continue };
                 let path = format!("{prefix}{text}");
-                let entry = match self.nodes.get(id) {
-                    Some(Node::File { live, .. }) => Entry::File {
-                        digest: live.digest,
-                        mode: live.mode,
-                        bytes: live.bytes.len(),
-                    },
-                    _ => {
-                        open.push((format!("{path}/"), id));
-                        Entry::Directory
-                    }
-                };
-                tree.insert(path, entry);
+                // A file has no names, so it is passed over above.
+                open.push((format!("{path}/"), id));
+                paths.push((path, id));
             }
         }
-        tree
+        paths
     }
 
     /// The identity of what there is now.

@@ -6,6 +6,7 @@
 mod check;
 mod disk;
 mod error;
+mod full_disk;
 mod image;
 mod invariant;
 mod judge;
@@ -22,6 +23,7 @@ mod workshop;
 
 pub use check::{Effort, Outcome, check, first_run_without, second_run_without, syncs};
 pub use error::CrashError;
+pub use full_disk::FullDisks;
 pub use invariant::{Invariant, Violation};
 pub use kill::Kills;
 pub use memory_fs::{MemoryFs, SyncCall};

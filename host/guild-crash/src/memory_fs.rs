@@ -1,9 +1,11 @@
 //! The store's file operations on a [`Disk`], each recorded. Open files are anonymous memory of their own, so that the
 //! store gets real descriptors; what is written goes to both.
 //!
+//! It may have room for so many bytes of files and no more; names and directories take none.
+//!
 //! Locks are real, but each opening is a file of its own, so they keep nobody out: a disk has one user at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -36,6 +38,12 @@ struct Inner {
     skipped: Option<SyncCall>,
     /// By the inode number of an open file.
     open: HashMap<u64, (NodeId, String)>,
+    /// Bytes that files may take; absent, any number.
+    room: Option<u64>,
+    /// Bytes that a file has taken, before they are written too.
+    reserved: HashMap<NodeId, u64>,
+    /// What all files had taken after each call that took more. Kept where there is a limit.
+    marks: BTreeSet<u64>,
 }
 
 impl MemoryFs {
@@ -47,7 +55,22 @@ impl MemoryFs {
             syncs: Vec::new(),
             skipped,
             open: HashMap::new(),
+            room: None,
+            reserved: HashMap::new(),
+            marks: BTreeSet::new(),
         }))
+    }
+
+    /// As [`Self::new`], with room for so many bytes of files.
+    pub(crate) fn with_room(disk: Disk, bytes: u64) -> Self {
+        let fs = Self::new(disk, None);
+        fs.inner().room = Some(bytes);
+        fs
+    }
+
+    /// How many bytes all files had taken after each call that took more.
+    pub(crate) fn marks(&self) -> BTreeSet<u64> {
+        self.inner().marks.clone()
     }
 
     pub(crate) fn disk(&self) -> Disk {
@@ -86,6 +109,30 @@ impl Inner {
     fn node(&self, file: &File) -> io::Result<(NodeId, String)> {
         let open = self.open.get(&file.metadata()?.ino());
         open.cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Takes room for a file of `bytes`, but for what the file has taken already.
+    fn take(&mut self, node: NodeId, bytes: u64) -> io::Result<()> {
+        let Some(room) = self.room else {
+            return Ok(());
+        };
+        let taken = |node: NodeId| {
+            let written = self.disk.file(node).map_or(0, |it| it.bytes.len() as u64);
+            let reserved = self.reserved.get(&node).copied();
+            written.max(reserved.unwrap_or(0))
+        };
+        let paths = self.disk.paths().into_iter();
+        let all: u64 = paths.map(|(_, node)| taken(node)).sum();
+        let more = bytes.saturating_sub(taken(node));
+        match all + more {
+            _ if more == 0 => Ok(()),
+            all if all > room => Err(io::ErrorKind::StorageFull.into()),
+            all => {
+                self.reserved.insert(node, bytes);
+                self.marks.insert(all);
+                Ok(())
+            }
+        }
     }
 
     fn create(&mut self, path: &StorePath) -> io::Result<File> {
@@ -148,13 +195,17 @@ impl StoreFs for MemoryFs {
         }
     }
 
-    fn reserve(&self, _: &File, _: u64) -> io::Result<()> {
-        Ok(())
+    fn reserve(&self, file: &File, bytes: u64) -> io::Result<()> {
+        let mut inner = self.inner();
+        let (node, _) = inner.node(file)?;
+        inner.take(node, bytes)
     }
 
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         let mut inner = self.inner();
         let (node, _) = inner.node(file)?;
+        let written = inner.disk.file(node)?.bytes.len();
+        inner.take(node, (written + bytes.len()) as u64)?;
         file.write_all(bytes)?;
         inner.apply(Effect::Write(node, bytes.to_vec()));
         Ok(())

@@ -21,8 +21,8 @@ use crate::workshop::Workshop;
 /// One operation on stores in folders.
 #[derive(Debug)]
 pub struct Trial<'a> {
-    judge: Judge<'a>,
-    prepared: Disk,
+    pub(crate) judge: Judge<'a>,
+    pub(crate) prepared: Disk,
 }
 
 /// What an operation left.

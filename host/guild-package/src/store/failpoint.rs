@@ -1,7 +1,7 @@
 //! Places where a test makes a command fail, on the boundaries of `docs/package-format.md`, section 10. Only a build with
 //! the feature `failpoints` has them. There `GUILD_FAILPOINT=B4:kill:2` ends the process when it comes to B4 for the
-//! second time; other faults are `abort`, `panic`, `eio` (the next sync fails), `enospc` (the next write fails) and `short`
-//! (the next write comes in two parts).
+//! second time; other faults are `abort`, `panic`, `eio` (the next sync fails), `enospc` (the next reservation or write
+//! fails) and `short` (the next write comes in two parts).
 
 use std::fs::File;
 use std::io;
@@ -49,6 +49,16 @@ pub(super) fn reach(boundary: Boundary) {
 pub(super) fn before_sync() -> io::Result<()> {
     #[cfg(feature = "failpoints")]
     plan::before_sync()?;
+    Ok(())
+}
+
+/// Before room is reserved.
+///
+/// # Errors
+/// Where the plan is that it fails.
+pub(super) fn before_reservation() -> io::Result<()> {
+    #[cfg(feature = "failpoints")]
+    plan::before_reservation()?;
     Ok(())
 }
 
@@ -122,17 +132,23 @@ mod plan {
         plan().is_some_and(|plan| plan.fault == fault) && ARMED.swap(0, Ordering::Relaxed) == 1
     }
 
-    pub fn before_sync() -> io::Result<()> {
-        match fires("eio") {
-            true => Err(Errno::IO.into()),
+    fn fails(fault: &str, with: Errno) -> io::Result<()> {
+        match fires(fault) {
+            true => Err(with.into()),
             false => Ok(()),
         }
     }
 
+    pub fn before_sync() -> io::Result<()> {
+        fails("eio", Errno::IO)
+    }
+
+    pub fn before_reservation() -> io::Result<()> {
+        fails("enospc", Errno::NOSPC)
+    }
+
     pub fn before_write(file: &mut File, bytes: &[u8]) -> io::Result<usize> {
-        if fires("enospc") {
-            return Err(Errno::NOSPC.into());
-        }
+        before_reservation()?;
         match fires("short") {
             true => file.write(&bytes[..bytes.len() / 2]),
             false => Ok(0),

@@ -198,6 +198,11 @@ impl RealFs {
     fn directory(&self, path: &str) -> io::Result<OwnedFd> {
         self.resolve(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())
     }
+
+    fn unlink(&self, path: &StorePath, flags: AtFlags) -> io::Result<()> {
+        let (parent, name) = path.split();
+        Ok(rustix::fs::unlinkat(self.directory(parent)?, name, flags)?)
+    }
 }
 
 impl StoreFs for RealFs {
@@ -230,6 +235,7 @@ impl StoreFs for RealFs {
         if bytes == 0 {
             return Ok(());
         }
+        failpoint::before_reservation()?;
         match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes) {
             // Some file systems cannot reserve; there a full disk shows at the write.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
@@ -293,21 +299,11 @@ impl StoreFs for RealFs {
     }
 
     fn remove_file(&self, path: &StorePath) -> io::Result<()> {
-        let (parent, name) = path.split();
-        Ok(rustix::fs::unlinkat(
-            self.directory(parent)?,
-            name,
-            AtFlags::empty(),
-        )?)
+        self.unlink(path, AtFlags::empty())
     }
 
     fn remove_dir(&self, path: &StorePath) -> io::Result<()> {
-        let (parent, name) = path.split();
-        Ok(rustix::fs::unlinkat(
-            self.directory(parent)?,
-            name,
-            AtFlags::REMOVEDIR,
-        )?)
+        self.unlink(path, AtFlags::REMOVEDIR)
     }
 
     fn list(&self, path: &StorePath) -> io::Result<Vec<(String, bool)>> {
