@@ -150,6 +150,32 @@ fn every_signature_is_by_a_known_key_and_right() {
     assert_eq!(taken.signers.len(), 2);
 }
 
+/// So many withdrawals, in order.
+fn keys(count: usize) -> Vec<WithdrawalLine> {
+    let key = |n: usize| SecretSeed::from_bytes([n as u8; 32]).public_key();
+    let lines = (0..count).map(|n| withdrawal(key(n).unwrap().id(), Superseded));
+    let mut lines: Vec<_> = lines.collect();
+    lines.sort_by_key(|line| line.key);
+    lines
+}
+
+/// So many floors, in order.
+fn floors(count: usize) -> Vec<FloorLine> {
+    let lines = (0..count).map(|n| floor(&format!("org.guild.kernels.x{n:03}"), 1));
+    lines.collect()
+}
+
+#[test]
+fn as_many_lines_as_there_may_be() {
+    let desk = Desk::new();
+    let mut most = body(&[(&desk.author, Superseded)], &[]);
+    most.withdrawals.extend(keys(ADVISORY_LIST_MAX - 1));
+    most.withdrawals.sort_by_key(|line| line.key);
+    most.floors = floors(ADVISORY_LIST_MAX);
+    let taken = desk.take(&most, &[&desk.author]).unwrap();
+    assert_eq!((taken.floors.len(), taken.unknown.len()), (128, 127));
+}
+
 #[test]
 fn a_body_has_one_form_and_its_limits() {
     let desk = Desk::new();
@@ -160,21 +186,6 @@ fn a_body_has_one_form_and_its_limits() {
         let mut body = good.clone();
         change(&mut body);
         body
-    };
-    let key = |n: u8| {
-        withdrawal(
-            SecretSeed::from_bytes([n; 32]).public_key().unwrap().id(),
-            Superseded,
-        )
-    };
-    let keys = |count: usize| {
-        let mut lines: Vec<_> = (0..count).map(|n| key(n as u8)).collect();
-        lines.sort_by_key(|line| line.key);
-        lines
-    };
-    let floors = |count: usize| {
-        let ids = (0..count).map(|n| floor(&format!("org.guild.kernels.x{n:03}"), 1));
-        ids.collect::<Vec<_>>()
     };
     let bad = [
         ("schema", with(&|it| it.schema = 2)),
@@ -223,14 +234,6 @@ fn a_body_has_one_form_and_its_limits() {
         });
         assert!(refused.to_string().contains(rule), "{rule}: {refused}");
     }
-    // As many as there may be.
-    let most = with(&|it| {
-        it.withdrawals.extend(keys(ADVISORY_LIST_MAX - 1));
-        it.withdrawals.sort_by_key(|line| line.key);
-        it.floors = floors(ADVISORY_LIST_MAX);
-    });
-    let taken = desk.take(&most, &[&desk.author]).unwrap();
-    assert_eq!((taken.floors.len(), taken.unknown.len()), (128, 127));
 }
 
 #[test]
