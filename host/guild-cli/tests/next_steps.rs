@@ -239,7 +239,6 @@ fn of_stores() -> Vec<Error> {
         },
         io(io::ErrorKind::NotFound),
         io(io::ErrorKind::PermissionDenied),
-        io(io::ErrorKind::AlreadyExists),
         io(io::ErrorKind::Other),
     ]
 }

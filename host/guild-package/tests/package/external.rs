@@ -175,7 +175,10 @@ fn a_file_without_a_signature_is_told_by_what_it_holds() {
         (good[..63].to_vec(), "it has 63 bytes"),
         (good[..32].to_vec(), "it has 32 bytes"),
         (hex(&good).into_bytes(), "the signature in hex"),
-        (hex(&good[..32]).into_bytes(), "32 bytes in hex"),
+        (
+            format!("{}\n", hex(&good[..32])).into_bytes(),
+            "32 bytes in hex",
+        ),
         (Vec::new(), "it is empty"),
         (b"-----BEGIN SSH SIGNATURE-----".to_vec(), "SSH"),
         (b"-----BEGIN PKCS7-----".to_vec(), "PEM"),
