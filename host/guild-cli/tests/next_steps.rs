@@ -172,11 +172,19 @@ fn of_versions() -> Vec<Error> {
     ]
 }
 
+fn not_found() -> Error {
+    Error::NotFound {
+        what: "x".into(),
+        next: "y".into(),
+    }
+}
+
 fn of_stores() -> Vec<Error> {
     let id = "org.example.a";
+    let version = || Box::new("1.0.0".parse().unwrap());
     let refused = |below| Error::EnabledRefused {
         id: id.parse().unwrap(),
-        version: Box::new("1.0.0".parse().unwrap()),
+        version: version(),
         below,
         error: Box::new(Error::KeyRevoked {
             key: KEY.parse().unwrap(),
@@ -192,13 +200,13 @@ fn of_stores() -> Vec<Error> {
     vec![
         Error::Preflight {
             id: id.parse().unwrap(),
-            version: Box::new("1.0.0".parse().unwrap()),
+            version: version(),
             library: "lib/x.so".parse().unwrap(),
             refusal: Box::new(Refusal::NoteMissing),
         },
         Error::ProbeFailed {
             id: id.parse().unwrap(),
-            version: Box::new("1.0.0".parse().unwrap()),
+            version: version(),
             reason: "x".into(),
             next: "Ask",
         },
@@ -206,7 +214,7 @@ fn of_stores() -> Vec<Error> {
         refused(true),
         Error::SessionsActive {
             id: id.parse().unwrap(),
-            version: Box::new("1.0.0".parse().unwrap()),
+            version: version(),
             sessions: Vec::new(),
             next: "End them",
         },
@@ -233,10 +241,7 @@ fn of_stores() -> Vec<Error> {
             detail: "y".into(),
             next: "z".into(),
         },
-        Error::NotFound {
-            what: "x".into(),
-            next: "y".into(),
-        },
+        not_found(),
         io(io::ErrorKind::NotFound),
         io(io::ErrorKind::PermissionDenied),
         io(io::ErrorKind::Other),

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use guild_crash::Workshop;
+use guild_package::audit::{Attempt, AuditLog, Refusal, Refused};
 use guild_package::bundle::Bundle;
 use guild_package::trust::{Grant, Scope};
 use guild_package::{Store, StoreOptions};
@@ -38,6 +39,17 @@ fn main() -> Outcome<()> {
     write("manifest", "signed", &bundle.manifest()?)?;
     write("envelope", "signed", &bundle.envelope()?)?;
     write("elf_preflight", "library", &library(&bundle)?)?;
+    write(
+        "statement",
+        "rotation",
+        &fs::read(workshop.rotation_file())?,
+    )?;
+    write(
+        "statement",
+        "advisory",
+        &fs::read(workshop.advisory_file())?,
+    )?;
+    write("audit", "segment", &audit_segment(scratch.path())?)?;
     for (number, bytes) in trust_files(scratch.path(), &workshop)?.iter().enumerate() {
         write("trust", &number.to_string(), bytes)?;
     }
@@ -60,6 +72,22 @@ fn library(bundle: &Bundle<&[u8]>) -> Outcome<Vec<u8>> {
         Ok(())
     })?;
     Ok(bytes)
+}
+
+/// A log with two records, and one that is only counted.
+fn audit_segment(scratch: &Path) -> Outcome<Vec<u8>> {
+    let folder = scratch.join("audit");
+    let log = AuditLog::open_or_make(&folder, false)?;
+    for at in [1_800_000_000, 1_800_000_061, 1_800_000_062] {
+        let refused = Refused::new("UNSIGNED");
+        log.append(&Refusal::new(
+            at,
+            Attempt::Install,
+            refused,
+            "it is unsigned",
+        ))?;
+    }
+    Ok(fs::read(folder.join("00000000.log"))?)
 }
 
 /// What a store believes at first, and after a key was added.

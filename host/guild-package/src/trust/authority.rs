@@ -121,6 +121,9 @@ mod tests {
         TrustedKey::added(&record, scopes, 1)
     }
 
+    /// Whether there is the right `revoke`, the kinds, and the machines.
+    type Drawn = (bool, Vec<Kind>, &'static [&'static str]);
+
     /// A scope at some of the areas, each with some of the rights, kinds and machines.
     fn scopes() -> impl Strategy<Value = Vec<Scope>> {
         let targets = prop::sample::select(vec![&["*"][..], &MACHINES[..1], &MACHINES[..2]]);
@@ -133,7 +136,7 @@ mod tests {
         let maybe = prop::option::weighted(0.5, scope);
         prop::collection::vec(maybe, AREAS.len()).prop_map(|drawn| {
             let areas = AREAS.iter().zip(drawn);
-            let scope = |(area, drawn): (&&str, Option<(bool, Vec<Kind>, &[&str])>)| {
+            let scope = |(area, drawn): (&&str, Option<Drawn>)| {
                 let (may_revoke, kinds, targets) = drawn?;
                 let rights = match may_revoke {
                     true => vec![Right::Revoke],

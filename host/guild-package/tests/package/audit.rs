@@ -276,17 +276,17 @@ fn a_record_that_was_taken_out_or_moved_is_named() {
 #[test]
 fn what_is_no_segment_stays_and_another_one_begins() {
     let long = vec![b'x'; (1 << 20) + 1];
-    let make: [(&str, &dyn Fn(&Path)); 3] = [
-        ("a link", &|path| symlink("elsewhere", path).unwrap()),
-        ("a long file", &|path| fs::write(path, &long).unwrap()),
-        ("a folder", &|path| fs::create_dir(path).unwrap()),
-    ];
-    for (what, make) in make {
+    let make = |what: &str, path: &Path| match what {
+        "a link" => symlink("elsewhere", path).unwrap(),
+        "a long file" => fs::write(path, &long).unwrap(),
+        _ => fs::create_dir(path).unwrap(),
+    };
+    for what in ["a link", "a long file", "a folder"] {
         let place = Place::new();
         place.log();
         let outside = place.dir().join("elsewhere");
         fs::write(&outside, "untouched").unwrap();
-        make(&place.segment(0));
+        make(what, &place.segment(0));
         let next = refusal(START_S, 1);
         place.log().append(&next).unwrap();
         assert_eq!(place.refusals(), [next], "{what}");

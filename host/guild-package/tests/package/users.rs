@@ -28,9 +28,12 @@ fn as_ordinary_user(test: &str, folder: &Path) {
         return;
     }
     open_to_all(folder);
-    // The program may lie where others can't read.
+    // The program may lie where others can't read. Another process copies it: were this one to write it, a child that a
+    // test beside starts meanwhile would hold it open, and a file that is open for writing can't be run.
     let program = folder.join("tests");
-    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let mut copy = Command::new("cp");
+    copy.arg(std::env::current_exe().unwrap()).arg(&program);
+    assert!(copy.status().unwrap().success());
     open_to_all(&program);
     let output = Command::new(&program)
         .args(["--ignored", "--exact", test, "--nocapture"])
