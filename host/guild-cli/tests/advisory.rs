@@ -169,6 +169,11 @@ fn what_the_receiver_believes_is_the_receiver_s_word() {
     let lines = format!("--compromised {} --reason stolen", home.key);
     home.ok(&home.advisory(&lines, "signed.json"));
     home.fails("kernel trust advisory signed.json --since-gen 99", 2);
+    let superseded = format!(
+        "kernel trust revoke {} --superseded --since-gen 1",
+        home.key
+    );
+    home.fails(&superseded, 2);
     let taken = home.json("kernel trust advisory signed.json --since-gen 2");
     assert_eq!(taken["stopped"], Value::Array(Vec::new()));
     home.ok("kernel fsck");
@@ -186,6 +191,7 @@ fn an_advisory_that_nobody_could_take_is_not_written() {
         format!("--floor {PACKAGE}=1 --floor {PACKAGE}=2 --reason x"),
         format!("--floor {PACKAGE} --reason x"),
         format!("--floor {PACKAGE}=one --reason x"),
+        format!("--floor {PACKAGE}=0 --reason x"),
         "--floor UPPER=1 --reason x".to_owned(),
         format!("--compromised {} --reason x", &stranger[..20]),
         format!("--compromised {key} --reason "),

@@ -26,7 +26,13 @@ const KEY: &str = "gk1-7192b85d6165b0426b9937394181d772405c81fc0495db133c4b9b822
 
 /// One error of each kind, and more of those whose advice depends on what they hold.
 fn errors() -> Vec<Error> {
-    let all = [of_signatures(), of_trust(), of_versions(), of_stores()];
+    let all = [
+        of_signatures(),
+        of_trust(),
+        of_versions(),
+        of_advisories(),
+        of_stores(),
+    ];
     all.into_iter().flatten().collect()
 }
 
@@ -177,6 +183,21 @@ fn not_found() -> Error {
         what: "x".into(),
         next: "y".into(),
     }
+}
+
+fn of_advisories() -> Vec<Error> {
+    vec![
+        Error::AdvisoryDenied {
+            line: "floor of x".into(),
+            right: Right::Epoch,
+            denials: Vec::new(),
+        },
+        Error::FloorRise {
+            id: "org.example.a".parse().unwrap(),
+            floor: 1,
+            epoch: 5000,
+        },
+    ]
 }
 
 fn of_stores() -> Vec<Error> {

@@ -148,7 +148,7 @@ fn trusted_keys_are_listed_with_rights_holder_age_and_packages() {
     let home = Home::new();
     let (_, list, _) = home.text("kernel trust list");
     for words in [
-        "author\torg.example (publish)\theld by author-org",
+        "author (test identity)\torg.example (publish)\theld by author-org",
         "\tadded 2",
         "\tno package",
     ] {

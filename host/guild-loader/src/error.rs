@@ -53,7 +53,9 @@ impl LoadError {
             // The program's own packages, and the store, are nothing that could be disabled.
             None => mend,
             Some((id, _)) => {
-                format!("{mend}; until then `guild kernel disable {id}` goes on without it")
+                format!(
+                    "{mend}; until then `guild kernel disable {id}` goes on without it, and --no-machine-store without one of the machine's"
+                )
             }
         }
     }

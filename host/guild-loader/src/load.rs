@@ -3,7 +3,7 @@
 //! All or nothing. An enabled package that fails to load fails the load; it is never left out in silence.
 //! What is left out by the caller's own options is listed with its reason.
 
-use guild_package::{Error, InstalledPackage, Lease, Store, preflight};
+use guild_package::{InstalledPackage, Lease, Store, preflight};
 
 use crate::ambient::{self, AmbientFinding};
 use crate::builtin::Builtin;
@@ -98,10 +98,9 @@ pub fn load_enabled(
     session_name: &str,
     options: &LoadOptions,
 ) -> Result<LoadedPackages, LoadError> {
-    let enabled = store.enabled_with_leases(session_name).map_err(|error| {
-        let package = refused_package(store, &error).unwrap_or_default();
-        Fault::Package(error).of(package)
-    })?;
+    let enabled = store
+        .enabled_with_leases(session_name)
+        .map_err(|error| Fault::Package(error).of(""))?;
     let mut loaded = LoadedPackages {
         ambient: ambient::scan(),
         ..LoadedPackages::default()
@@ -128,19 +127,6 @@ pub fn load_enabled(
     }
     loaded.register_builtins(options)?;
     Ok(loaded)
-}
-
-/// The enabled package of which `error` refuses the signature, the manifest or the like; absent where the store failed.
-fn refused_package(store: &Store, error: &Error) -> Option<String> {
-    error.refused()?;
-    let text = error.to_string();
-    let rows = store.list().ok()?;
-    let mut enabled = rows.iter().filter(|row| row.enabled);
-    let row = enabled.find(|row| {
-        let refusal = row.package.as_ref().err();
-        refusal.is_some_and(|refusal| refusal.to_string() == text)
-    })?;
-    Some(format!("{}@{}", row.id, row.version))
 }
 
 /// Loads the built-in packages alone, for a program without a package store.

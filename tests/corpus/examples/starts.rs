@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use guild_crash::Workshop;
 use guild_package::audit::{Attempt, AuditLog, Refusal, Refused};
 use guild_package::bundle::Bundle;
+use guild_package::sign::Purpose;
+use guild_package::statement::SignedStatement;
 use guild_package::trust::{Grant, Scope};
 use guild_package::{Store, StoreOptions};
 
@@ -39,16 +41,15 @@ fn main() -> Outcome<()> {
     write("manifest", "signed", &bundle.manifest()?)?;
     write("envelope", "signed", &bundle.envelope()?)?;
     write("elf_preflight", "library", &library(&bundle)?)?;
-    write(
-        "statement",
-        "rotation",
-        &fs::read(workshop.rotation_file())?,
-    )?;
-    write(
-        "statement",
-        "advisory",
-        &fs::read(workshop.advisory_file())?,
-    )?;
+    for (name, file, purpose) in [
+        ("rotation", workshop.rotation_file(), Purpose::KeyRotation),
+        ("advisory", workshop.advisory_file(), Purpose::Revocation),
+    ] {
+        let file = fs::read(file)?;
+        let statement = SignedStatement::decode("the statement", purpose, &file)?;
+        write("statement", name, &file)?;
+        write("statement", &format!("{name}-body"), &statement.body.0)?;
+    }
     write("audit", "segment", &audit_segment(scratch.path())?)?;
     for (number, bytes) in trust_files(scratch.path(), &workshop)?.iter().enumerate() {
         write("trust", &number.to_string(), bytes)?;

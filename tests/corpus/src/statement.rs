@@ -11,12 +11,14 @@ use guild_package::statement::{Base64Bytes, SignedStatement};
 use guild_package::trust::{Grant, Scope};
 use std::sync::LazyLock;
 
-static SEED: LazyLock<SecretSeed> = LazyLock::new(|| SecretSeed::from_bytes([7; 32]));
+/// The keys of `guild_crash::Workshop`: who signs, and who follows.
+static SEEDS: LazyLock<[SecretSeed; 2]> =
+    LazyLock::new(|| [[7; 32], [8; 32]].map(SecretSeed::from_bytes));
 static TRUST: LazyLock<TrustStore> = LazyLock::new(trust);
 
-/// A store that trusts the one key.
+/// A store that trusts the first key.
 fn trust() -> TrustStore {
-    let public = SEED.public_key().expect("a seed has a key");
+    let public = SEEDS[0].public_key().expect("a seed has a key");
     let record = KeyRecord {
         schema: 1,
         id: public.id(),
@@ -37,28 +39,37 @@ fn trust() -> TrustStore {
     empty.with_key(&record, &grant, 1).expect("a second one")
 }
 
-/// A file whose body is `data`, signed for `purpose`.
-fn signed(purpose: Purpose, data: &[u8]) -> Vec<u8> {
-    let signature = EnvelopeSignature::sign(&SEED, purpose, data).expect("it signs");
+/// A file whose body is `data`, signed for `purpose` with each of `seeds`.
+fn signed(purpose: Purpose, data: &[u8], seeds: &[SecretSeed]) -> Vec<u8> {
+    let sign = |seed| EnvelopeSignature::sign(seed, purpose, data).expect("it signs");
+    let mut signatures: Vec<EnvelopeSignature> = seeds.iter().map(sign).collect();
+    signatures.sort_by_key(|entry| entry.keyid);
     let statement = SignedStatement {
         purpose,
         body: Base64Bytes(data.to_vec()),
-        signatures: vec![signature],
+        signatures,
     };
     statement.encode("a statement").expect("it has an encoding")
 }
 
-/// Whether `data` is a statement, or the body of one that is taken once it is signed.
+/// Whether `data` is an advisory, a rotation, the body of the one and of the other, which is taken once it is signed.
 ///
 /// # Panics
-/// If the key of the tests is none.
+/// If the keys of the tests are none.
 #[must_use]
-pub fn run(data: &[u8]) -> bool {
-    let are_statements = [
+pub fn readings(data: &[u8]) -> [bool; 4] {
+    let advisory = signed(Purpose::Revocation, data, &SEEDS[..1]);
+    let rotation = signed(Purpose::KeyRotation, data, &SEEDS[..]);
+    [
         VerifiedAdvisory::decode(data, &TRUST).is_ok(),
         VerifiedRotation::decode(data, &TRUST).is_ok(),
-        VerifiedAdvisory::decode(&signed(Purpose::Revocation, data), &TRUST).is_ok(),
-        VerifiedRotation::decode(&signed(Purpose::KeyRotation, data), &TRUST).is_ok(),
-    ];
-    are_statements.contains(&true)
+        VerifiedAdvisory::decode(&advisory, &TRUST).is_ok(),
+        VerifiedRotation::decode(&rotation, &TRUST).is_ok(),
+    ]
+}
+
+/// Whether `data` is one of these.
+#[must_use]
+pub fn run(data: &[u8]) -> bool {
+    readings(data).contains(&true)
 }

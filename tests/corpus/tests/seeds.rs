@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use guild_corpus::TARGETS;
+use guild_corpus::{TARGETS, statement};
 
 fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
@@ -38,6 +38,20 @@ fn every_seed_runs_and_each_target_accepts_some_and_refuses_some() -> io::Result
         assert!(accepted > 0, "{name}: none of {refused} seeds is accepted");
         assert!(refused > 0, "{name}: none of {accepted} seeds is refused");
     }
+    Ok(())
+}
+
+/// A file can be read in four ways, and a seed that is taken in one says nothing of the others.
+#[test]
+fn the_seeds_of_statements_reach_each_reading() -> io::Result<()> {
+    let mut reached = [false; 4];
+    for entry in fs::read_dir(here("seeds/statement"))? {
+        let readings = statement::readings(&fs::read(entry?.path())?);
+        for (reached, accepted) in reached.iter_mut().zip(readings) {
+            *reached |= accepted;
+        }
+    }
+    assert_eq!(reached, [true; 4]);
     Ok(())
 }
 

@@ -90,7 +90,12 @@ pub struct TrustRevokeArgs {
     #[arg(long, group = "withdrawal")]
     pub compromised: bool,
     /// Believe what was installed up to this generation all the same.
-    #[arg(long, value_name = "GEN", requires = "compromised")]
+    #[arg(
+        long,
+        value_name = "GEN",
+        requires = "compromised",
+        conflicts_with = "superseded"
+    )]
     pub since_gen: Option<u64>,
     /// Why, for people.
     #[arg(long, value_name = "TEXT")]

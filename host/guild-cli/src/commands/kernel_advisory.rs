@@ -13,6 +13,7 @@ use guild_package::text::{PlainText, escape};
 use guild_package::verify::system_time_s;
 use serde_json::json;
 use std::fmt::Display;
+use std::num::NonZeroU64;
 
 /// Writes the advisory.
 pub fn run(args: &AdvisoryArgs, output: Output) -> Outcome<()> {
@@ -79,14 +80,17 @@ fn withdrawals(
 fn floors(texts: &[String], reason: &PlainText) -> Outcome<Vec<FloorLine>> {
     let line = |text: &String| {
         let parts = text.split_once('=');
-        let parts = parts.and_then(|(id, epoch)| Some((id, epoch.parse().ok()?)));
+        let parts = parts.and_then(|(id, epoch)| Some((id, epoch.parse::<NonZeroU64>().ok()?)));
         let (id, security_epoch) = parts.ok_or_else(|| {
-            let message = format!("--floor: `{}` is not ID=EPOCH", escape(text));
+            let message = format!(
+                "--floor: `{}` is not ID=EPOCH with an epoch of 1 or more",
+                escape(text)
+            );
             Failure::new(Exit::Usage, message)
         })?;
         Ok(FloorLine {
             id: parsed("--floor", id)?,
-            security_epoch,
+            security_epoch: security_epoch.get(),
             reason: reason.clone(),
         })
     };

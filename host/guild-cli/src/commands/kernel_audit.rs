@@ -16,7 +16,7 @@ pub fn run(args: &AuditArgs, places: &Places, output: Output) -> Outcome<()> {
         output.say("Nothing was refused yet.");
         return output.object(answer(&[], &Verified::default(), args.verify));
     };
-    let (records, verified) = (log.read()?, log.verify()?);
+    let (records, verified) = log.read_and_verify()?;
     let left_out = args
         .count
         .map_or(0, |count| records.len().saturating_sub(count));

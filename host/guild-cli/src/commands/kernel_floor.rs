@@ -53,7 +53,8 @@ fn unknown(id: &PackageId) -> String {
 
 fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<()> {
     let id = parsed("ID", package)?;
-    let raised = open_store(places)?.raise_floor(&id, epoch)?;
+    let store = open_store(places)?;
+    let raised = store.raise_floor(&id, epoch)?;
     output.say(format!(
         "The floor of {} is {epoch} now; it never falls",
         raised.id
@@ -61,7 +62,10 @@ fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<
     if !raised.known {
         output.say(unknown(&raised.id));
     }
-    say_below(&raised, output);
+    say_below(&raised, false, output);
+    if store.below().is_some() {
+        output.say("Packages of the machine's store load as before: its owner raises the floor there with `guild --machine kernel floor`");
+    }
     output.data(format!("{}\t{epoch}", raised.id))?;
     output.object(json!({
         "floors": [{ "id": raised.id, "floor": raised.floor }],
@@ -76,9 +80,13 @@ fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<
 }
 
 /// Names the installed versions below a floor, and the one that is enabled all the same.
-pub fn say_below(raised: &FloorRaised, output: Output) {
+pub fn say_below(raised: &FloorRaised, dry_run: bool, output: Output) {
+    let is = match dry_run {
+        true => "would be below it and couldn't",
+        false => "is below it and can't",
+    };
     for pin in &raised.below {
-        output.say(format!("{pin} is below it and can't be enabled any more"));
+        output.say(format!("{pin} {is} be enabled any more"));
     }
     if let Some(pin) = &raised.enabled_below {
         output.say(format!(

@@ -38,6 +38,10 @@ pub fn run(args: &RotateKeyArgs, output: Output) -> Outcome<()> {
         "It retires {} whole, also for scopes that it doesn't name.",
         body.from
     ));
+    output.say(format!(
+        "It is taken only where the old key is held by the new one's operator, {}.",
+        body.to.operator
+    ));
     output.say("Whoever trusts the old key takes it with `guild kernel trust rotate`.");
     output.data(body.to.id.to_string())?;
     output.object(json!({

@@ -15,8 +15,12 @@ pub fn run(args: &TrustAdvisoryArgs, places: &Places, output: Output) -> Outcome
         since_gen: args.since_gen.unwrap_or(0),
         dry_run: args.dry_run,
     };
-    let taken = required_store(places)?.trust_advisory(&args.advisory, &options)?;
+    let store = required_store(places)?;
+    let taken = store.trust_advisory(&args.advisory, &options)?;
     say(&taken, args.dry_run, output)?;
+    if store.below().is_some() {
+        output.say("Packages of the machine's store load as before: its owner takes it with `guild --machine kernel trust advisory`");
+    }
     let withdrawn = taken.withdrawals.iter().map(|line| {
         let (key, status, reason) = (line.key, status(line.status), &line.reason);
         json!({ "key_id": key, "status": status, "reason": reason })
@@ -57,7 +61,7 @@ fn say(taken: &AdvisoryTaken, dry_run: bool, output: Output) -> Outcome<()> {
         output.say(format!(
             "The floor of {id} {is} {floor}, after {before}: {reason}"
         ));
-        kernel_floor::say_below(raised, output);
+        kernel_floor::say_below(raised, dry_run, output);
         output.data(format!("floor\t{id}\t{floor}"))?;
     }
     for key in &taken.unknown {

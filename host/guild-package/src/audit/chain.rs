@@ -80,7 +80,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    pub fn verified(self, segments: usize) -> Verified {
+    pub fn verified(self, segments: usize, records: usize) -> Verified {
         let mut faults = self.faults;
         // Only at the very end is it what a cut-off append leaves.
         for fault in &mut faults {
@@ -90,7 +90,7 @@ impl Chain {
         }
         Verified {
             segments,
-            records: self.records.len(),
+            records,
             counted: self.counted,
             faults,
         }

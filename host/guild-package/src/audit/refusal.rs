@@ -155,13 +155,13 @@ impl Refusal {
 
     /// Whether both say the same of the same.
     pub(super) fn is_like(&self, other: &Self) -> bool {
-        let key = |refusal: &Self| (refusal.command, refusal.subject.clone());
-        self.code == other.code && key(self) == key(other)
+        let about = |refusal: &Self| (refusal.command, refusal.subject.clone());
+        self.code == other.code && about(self) == about(other) && self.keys == other.keys
     }
 
     /// The digest of what [`Self::is_like`] compares.
     pub(super) fn kind(&self) -> Result<Digest> {
-        let key = (&self.code, self.command, &self.subject);
+        let key = (&self.code, self.command, &self.subject, &self.keys);
         Ok(Digest::of(&json::encode("a kind", &key)?))
     }
 
@@ -253,7 +253,9 @@ impl Error {
                 ..
             }
             | Self::EpochBelowFloor { id, version, .. } => (subject(id, version), Vec::new()),
-            Self::EnabledRefused { error, .. } => return error.refused(),
+            Self::EnabledRefused {
+                id, version, error, ..
+            } => return Some(error.refused()?.about(subject(id, version))),
             // What stands in the way may be a refusal, and says which.
             Self::RollbackUnavailable {
                 id, wanted, cause, ..

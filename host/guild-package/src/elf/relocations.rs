@@ -39,10 +39,8 @@ pub(super) struct Relocations<'a, 'data> {
 impl Relocations<'_, '_> {
     /// Every relocation of every table.
     pub fn check(&self) -> Result<(), Refusal> {
-        self.dynamic
-            .check_entry_size(DT_RELAENT, TABLE, RELA_BYTES)?;
-        self.dynamic
-            .check_entry_size(DT_RELRENT, TABLE, RELR_BYTES)?;
+        self.check_entries(DT_RELA, DT_RELAENT, RELA_BYTES)?;
+        self.check_entries(DT_RELR, DT_RELRENT, RELR_BYTES)?;
         let mut without_addends = WITHOUT_ADDENDS.iter();
         if without_addends.any(|tag| self.dynamic.value(*tag).is_some()) {
             return Err(Refusal::table(TABLE, "has entries without addends"));
@@ -52,10 +50,26 @@ impl Relocations<'_, '_> {
         let form = self.dynamic.value(DT_PLTREL).map(i64::try_from);
         match (form, self.dynamic.value(DT_JMPREL)) {
             (None, None) => {}
-            (Some(Ok(form)), _) if form == DT_RELA.0 => self.check_table(DT_JMPREL, DT_PLTRELSZ)?,
+            (Some(Ok(form)), Some(_)) if form == DT_RELA.0 => {
+                self.check_table(DT_JMPREL, DT_PLTRELSZ)?;
+            }
             _ => return Err(Refusal::table(TABLE, "has entries of another form")),
         }
         self.check_packed()
+    }
+
+    /// Where there is a table the system loader reads the size of its entries, unasked.
+    fn check_entries(
+        &self,
+        start: DynamicTag,
+        size: DynamicTag,
+        bytes: u64,
+    ) -> Result<(), Refusal> {
+        let is_there = |tag| self.dynamic.value(tag).is_some();
+        if is_there(start) && !is_there(size) {
+            return Err(Refusal::table(TABLE, "has entries of no known size"));
+        }
+        self.dynamic.check_entry_size(size, TABLE, bytes)
     }
 
     fn check_table(&self, start: DynamicTag, size: DynamicTag) -> Result<(), Refusal> {

@@ -169,7 +169,7 @@ fn of_scope(id: &PackageId, right: Right, is_taken: bool) -> String {
         right => format!(" --right publish --right {right}"),
     };
     format!(
-        "If that is intended, `guild kernel trust add KEY.json --scope {id}{rights}`: the longest scope decides"
+        "If that is intended, `guild kernel trust add KEY.json --scope {id}{rights}`, with every other right that it shall have there: the longest scope decides alone"
     )
 }
 

@@ -103,8 +103,8 @@ impl Store {
     /// Opens the store at `path`.
     ///
     /// # Errors
-    /// [`Error::NotFound`] if there is none and `create` is off, [`Error::StoreCorrupt`] if others may
-    /// write to it or it is of another format, [`Error::Io`].
+    /// [`Error::NotFound`] if there is none and `create` is off, [`Error::StoreUnsafe`] if others may
+    /// write to it, [`Error::StoreCorrupt`] if it is of another format, [`Error::Io`].
     pub fn open(path: &Path, options: StoreOptions) -> Result<Self> {
         if options.create && !path.join(Head::path().as_str()).exists() {
             make_root(path, options.shared)?;

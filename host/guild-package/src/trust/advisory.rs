@@ -3,7 +3,6 @@
 use crate::advisory::{FloorLine, VerifiedAdvisory, WithdrawalLine, WithdrawnAs};
 use crate::error::{Denial, Error, Result};
 use crate::key::KeyId;
-use crate::limits::EPOCH_RISE_MAX;
 use crate::trust::{Right, TrustStore, TrustedKey, Withdrawal};
 use crate::verify::History;
 
@@ -130,12 +129,11 @@ fn check_covered(
 
 /// A floor far above the one in force would leave no number for later releases.
 fn check_rise(line: &FloorLine, history: &dyn History) -> Result<()> {
-    let floor = history.floor(&line.id);
-    match line.security_epoch > floor.saturating_add(EPOCH_RISE_MAX) {
+    match line.security_epoch > history.epoch_ceiling(&line.id) {
         false => Ok(()),
         true => Err(Error::FloorRise {
             id: line.id.clone(),
-            floor,
+            floor: history.floor(&line.id),
             epoch: line.security_epoch,
         }),
     }

@@ -86,7 +86,7 @@ fn key(name: &str) -> KeyId {
 /// b = record(a[-32:], (body % (1800000060, ',"repeated":2')).encode())
 /// c = record(b[-32:], b'{"schema":1,"at":1800000061,"code":"PROBE_FAILED","command":"load",'
 ///            b'"subject":"org.example.kernels@1.2.3","keys":[],"uid":0,"detail":"it ended"}')
-/// kind = hexsha(('["KEY_UNTRUSTED","install","' + bundle + '"]').encode())
+/// kind = hexsha(('["KEY_UNTRUSTED","install","' + bundle + '",["' + key + '"]]').encode())
 /// t = record(c[-32:], ('{"schema":1,"repeats":[{"kind":"' + kind + '","count":1}],"dropped":0}').encode())
 /// print(len(a + b + c + t), hexsha(a + b + c + t))
 /// ```
@@ -124,7 +124,7 @@ fn the_bytes_are_the_documented_ones() {
     assert_eq!(bytes.len(), 1086);
     assert_eq!(
         Digest::of(&bytes).to_string(),
-        "3fd0e05f319fd07295999054a049492783d0c029e8f78d11ee5f19bce8304b86"
+        "32a3ca8209b82423b2639f30aee833d948bdcfee9e31d02223967fabe1bf3fd7"
     );
     let verified = log.verify().unwrap();
     assert_eq!((verified.records, verified.counted), (3, 1));
@@ -270,6 +270,27 @@ fn a_record_that_was_taken_out_or_moved_is_named() {
         let faults = Place::with_segment(&parts.concat()).faults();
         let fault = faults.first().map(|fault| (fault.kind, fault.place));
         assert_eq!(fault, Some((FaultKind::Unlinked, place)));
+    }
+}
+
+/// Two files that strangers signed have no other subject.
+#[test]
+fn refusals_of_other_signers_are_others() {
+    let place = Place::new();
+    let by = |name: &str, at| {
+        let refused = Refused {
+            code: Code::KeyUntrusted.name(),
+            subject: None,
+            keys: vec![key(name)],
+        };
+        Refusal::new(at, Attempt::Trust, refused, "nobody knows the signer")
+    };
+    for (refusal, appended) in [
+        (by("one", START_S), Appended::Written),
+        (by("two", START_S), Appended::Written),
+        (by("one", START_S + 1), Appended::Counted),
+    ] {
+        assert_eq!(place.log().append(&refusal).unwrap(), appended);
     }
 }
 

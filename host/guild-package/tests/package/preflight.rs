@@ -169,6 +169,8 @@ fn row_70_constructors_are_those_that_were_signed() {
 #[test]
 fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
     const RELATIVE_COUNT: u64 = 0x6fff_fff9;
+    const SIZE_OF_ENTRIES: u64 = 9;
+    const FOR_DEBUGGERS: u64 = 21;
     const WITHOUT_ADDENDS: [u64; 4] = [17, 18, 19, 0x6fff_fffa];
     const VERSIONS_OF_SYMBOLS: u64 = 0x6fff_fff0;
     const OWN_VERSIONS: u64 = 0x6fff_fffc;
@@ -197,6 +199,10 @@ fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
         });
         table(other, "entries without addends");
     }
+    let unsized_entries = changed(|library| {
+        library.entry(SIZE_OF_ENTRIES)[..8].copy_from_slice(&FOR_DEBUGGERS.to_le_bytes());
+    });
+    table(unsized_entries, "entries of no known size");
     // The table's length in memory says what a relocation may not change.
     let shorter = changed(|library| library.header(2)[40..48].fill(0));
     table(shorter, "another length in memory");
@@ -219,6 +225,7 @@ fn row_70_counts_and_lengths_that_the_loader_believes_are_true() {
 #[test]
 fn row_70_entries_for_calls_have_the_form_of_all_others() {
     const FORM_OF_CALLS: u64 = 20;
+    const ENTRIES_FOR_CALLS: u64 = 23;
     const FOR_DEBUGGERS: u64 = 21;
     let lab = Lab::new();
     let source = format!(
@@ -226,17 +233,18 @@ fn row_70_entries_for_calls_have_the_form_of_all_others() {
     );
     let library = lab.compile(&source, &["-Wl,-z,now"]);
     lab.verify(&library).unwrap();
-    let other_form = |field: std::ops::Range<usize>, value: u64| {
+    let other_form = |tag: u64, field: std::ops::Range<usize>, value: u64| {
         let refusal = changed_from(&lab, library.clone(), |library| {
-            library.entry(FORM_OF_CALLS)[field].copy_from_slice(&value.to_le_bytes());
+            library.entry(tag)[field].copy_from_slice(&value.to_le_bytes());
         });
         let text = refusal.to_string();
         assert!(text.contains("entries of another form"), "{value}: {text}");
     };
-    other_form(8..16, 17);
-    other_form(8..16, 99);
-    other_form(8..16, u64::MAX);
-    other_form(0..8, FOR_DEBUGGERS);
+    other_form(FORM_OF_CALLS, 8..16, 17);
+    other_form(FORM_OF_CALLS, 8..16, 99);
+    other_form(FORM_OF_CALLS, 8..16, u64::MAX);
+    other_form(FORM_OF_CALLS, 0..8, FOR_DEBUGGERS);
+    other_form(ENTRIES_FOR_CALLS, 0..8, FOR_DEBUGGERS);
 }
 
 #[test]
