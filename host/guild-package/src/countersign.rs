@@ -116,6 +116,12 @@ fn signature_digests(envelope: &Envelope) -> Vec<Digest> {
     signatures.map(|entry| entry.sig.digest()).collect()
 }
 
+/// A key that countersigned, and what it says: nothing, or one text a statement.
+pub(crate) struct Voice<'trust> {
+    pub key: &'trust TrustedKey,
+    pub statements: Vec<PlainText>,
+}
+
 /// The distinct keys that countersigned this release in each role and count on this occasion. A statement by unknown keys
 /// counts for nothing; one by a known key that does not verify or names another release is an error.
 ///
@@ -126,9 +132,9 @@ pub(crate) fn countersigners<'trust>(
     (manifest, manifest_sha256): (&Manifest, Digest),
     trust: &'trust TrustStore,
     occasion: Occasion<'_>,
-) -> Result<BTreeMap<(Role, KeyId), &'trust TrustedKey>> {
+) -> Result<BTreeMap<(Role, KeyId), Voice<'trust>>> {
     let releases = signature_digests(envelope);
-    let mut counted = BTreeMap::new();
+    let mut counted: BTreeMap<(Role, KeyId), Voice<'trust>> = BTreeMap::new();
     for countersignature in &envelope.countersignatures {
         let body = &countersignature.body.0;
         let mut signers = Vec::new();
@@ -158,9 +164,17 @@ pub(crate) fn countersigners<'trust>(
                 && now_s.is_none_or(|now_s| key.check_time(now_s).is_ok())
                 && key.authorize(Right::Countersign(role), manifest).is_ok()
         };
-        if in_time {
-            let good = signers.iter().filter(counts);
-            counted.extend(good.map(|key| ((role, key.id), *key)));
+        if !in_time {
+            continue;
+        }
+        for &key in signers.iter().filter(counts) {
+            let voice = counted.entry((role, key.id)).or_insert_with(|| Voice {
+                key,
+                statements: Vec::new(),
+            });
+            if !statement.statement.as_str().is_empty() {
+                voice.statements.push(statement.statement.clone());
+            }
         }
     }
     Ok(counted)

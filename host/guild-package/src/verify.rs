@@ -60,6 +60,8 @@ pub struct Countersigner {
     pub role: Role,
     /// Whose it is.
     pub signer: Signer,
+    /// What it says, one text a statement.
+    pub statements: Vec<PlainText>,
 }
 
 /// A bundle whose signature, authority and every byte were checked.
@@ -558,19 +560,20 @@ fn check_thresholds(
         };
         publishers.iter().any(same)
     };
-    counted.retain(|(role, _), key| *role != Role::Reviewer || !publishes(key));
+    counted.retain(|(role, _), voice| *role != Role::Reviewer || !publishes(voice.key));
     let reviewers = counted
         .iter()
         .filter(|((role, _), _)| *role == Role::Reviewer);
-    let reviewers: Vec<&TrustedKey> = reviewers.map(|(_, key)| *key).collect();
+    let reviewers: Vec<&TrustedKey> = reviewers.map(|(_, voice)| voice.key).collect();
     check(
         "reviewer",
         policy.map_or(0, |policy| policy.reviewer),
         &reviewers,
     )?;
-    let countersigners = counted.into_iter().map(|((role, _), key)| Countersigner {
+    let countersigners = counted.into_iter().map(|((role, _), voice)| Countersigner {
         role,
-        signer: Signer::from(key),
+        signer: Signer::from(voice.key),
+        statements: voice.statements,
     });
     Ok(countersigners.collect())
 }

@@ -142,7 +142,8 @@ fn a_reviewer_is_shown_with_role_key_and_operator() {
     let site = Site::new();
     let (out, key) = reviewed(&site);
     let key = key.as_str();
-    let line = format!("reviewer  {key} Rita (test identity), held by Review Board");
+    let line =
+        format!("reviewer  {key} Rita (test identity), held by Review Board \u{201c}good\u{201d}");
     let (verified, _) = said(&site, &["kernel", "verify", &out]);
     assert!(verified.lines().any(|shown| shown == line), "{verified}");
     let (_, installed) = said(&site, &["kernel", "install", &out]);
@@ -161,6 +162,7 @@ fn a_reviewer_is_shown_with_role_key_and_operator() {
             ),
             ("reviewer", key, "Review Board")
         );
+        assert_eq!(text(&row["statements"][0]), "good");
     };
     expected(&site.guild.json(&["kernel", "verify", &out]).unwrap()["countersigners"][0]);
     expected(&site.guild.json(&["kernel", "install", &out]).unwrap()["countersigners"][0]);

@@ -157,7 +157,7 @@ pub struct LogArgs {
     /// Check every generation against the digest by which its successor names it.
     #[arg(long)]
     pub verify: bool,
-    /// Check that the chain went through what this checkpoint says; a trusted key must have signed it.
+    /// With --verify: check that the chain went through what this checkpoint says; a trusted key must have signed it.
     #[arg(long, value_name = "FILE", requires = "verify")]
     pub against: Option<PathBuf>,
     /// Write a signed note of the chain's length and last digest to this new file, and list nothing.

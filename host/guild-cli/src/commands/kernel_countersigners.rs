@@ -3,15 +3,16 @@
 use guild_package::verify::{Countersigner, Signer};
 use serde_json::{Value, json};
 
-/// One line each: role, key, name and who holds it.
+/// One line each: role, key, name, who holds it and what it says.
 pub fn lines(countersigners: &[Countersigner]) -> impl Iterator<Item = String> {
-    countersigners.iter().map(|Countersigner { role, signer }| {
-        format!(
-            "{:<9} {} {signer}, held by {}",
-            role.to_string(),
-            signer.key,
-            signer.operator
-        )
+    countersigners.iter().map(|countersigner| {
+        let Countersigner { role, signer, .. } = countersigner;
+        let (role, key, operator) = (role.to_string(), signer.key, &signer.operator);
+        let texts = countersigner.statements.iter();
+        let texts: String = texts
+            .map(|text| format!(" \u{201c}{text}\u{201d}"))
+            .collect();
+        format!("{role:<9} {key} {signer}, held by {operator}{texts}")
     })
 }
 
@@ -20,6 +21,7 @@ pub fn rows(countersigners: &[Countersigner]) -> Vec<Value> {
     let rows = countersigners.iter().map(|countersigner| {
         let mut row = signer(&countersigner.signer);
         row["role"] = json!(countersigner.role);
+        row["statements"] = json!(countersigner.statements);
         row
     });
     rows.collect()

@@ -77,11 +77,24 @@ impl Row {
             Some(refusal) => ('!', format!("{}. {}", refusal.message, refusal.hint)),
             None => (' ', self.signer_labels().join(", ")),
         };
-        let place = if listed.below { "\tthe machine's" } else { "" };
-        format!(
-            "{enabled}{mark} {} {}\t{detail}{place}",
-            listed.id, listed.version
-        )
+        let mut line = format!("{enabled}{mark} {} {}\t{detail}", listed.id, listed.version);
+        for (holds, words) in [
+            (listed.below, "the machine's"),
+            (listed.held_back, "held back"),
+            (self.is_below_floor(), "below its floor"),
+        ] {
+            if holds {
+                line.push('\t');
+                line.push_str(words);
+            }
+        }
+        line
+    }
+
+    /// It loads where it is enabled, and can't be enabled again.
+    fn is_below_floor(&self) -> bool {
+        let package = self.listed.package.as_ref();
+        package.is_ok_and(|package| package.manifest().security_epoch < self.listed.floor)
     }
 
     /// Who signed it, and what else is known.
@@ -120,6 +133,8 @@ impl Row {
             "enabled": listed.enabled,
             "store": if listed.below { "machine" } else { "own" },
             "installed_generation": listed.installed_gen,
+            "held_back": listed.held_back,
+            "floor": listed.floor,
         });
         match (&self.refusal, &listed.package) {
             (Some(refusal), _) => {

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use guild_package::seed::{Passphrase, SecretSeed, SeedFile};
 use signal_hook::consts::SIGINT;
-use std::io::IsTerminal;
+use std::io::{ErrorKind, IsTerminal};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,6 +78,10 @@ fn ask_until_interrupted(prompt: &str) -> Outcome<Zeroizing<String>> {
     });
     let line = loop {
         match asked.recv_timeout(POLL) {
+            // The signal may meet the thread that reads.
+            Ok(Err(error)) if error.kind() == ErrorKind::Interrupted => {
+                pressed.store(true, Ordering::Relaxed);
+            }
             Ok(line) => break line.map_err(on_terminal),
             Err(RecvTimeoutError::Timeout) if !pressed.load(Ordering::Relaxed) => {}
             Err(_) => {

@@ -267,6 +267,13 @@ impl Generation {
         }
         Ok(())
     }
+
+    /// Whether an install of this version leaves what is enabled as it is: whoever rolled back and pinned wants nothing
+    /// enabled until there is something newer.
+    #[must_use]
+    pub fn is_held_back(&self, id: &PackageId, version: &PackageVersion) -> bool {
+        self.held.get(id).is_some_and(|held| version <= held)
+    }
 }
 
 impl History for Generation {

@@ -258,12 +258,7 @@ impl Store {
         if !keys.iter().any(|key| pinned.contains(key)) {
             *pinned = keys;
         }
-        // Whoever rolled back and pinned wants nothing enabled until there is something newer.
-        let is_held = next
-            .held
-            .get(&manifest.id)
-            .is_some_and(|held| manifest.version <= *held);
-        if !is_held {
+        if !next.is_held_back(&manifest.id, &manifest.version) {
             self.check_dependents(state, &manifest.id, Some(manifest))?;
             select_version(&mut next, manifest);
         }

@@ -40,7 +40,7 @@ use crate::store::generation::{Active, Generation};
 use crate::store::state::{Head, State};
 use crate::store::transaction::Transaction;
 use crate::trust::TrustStore;
-use crate::verify::system_time_s;
+use crate::verify::{History as _, system_time_s};
 
 pub use advisory::{AdvisoryOptions, AdvisoryTaken};
 pub(crate) use create::make_root;
@@ -93,6 +93,10 @@ pub struct ListedPackage {
     pub enabled: bool,
     /// Whether it is in the store below.
     pub below: bool,
+    /// Whether a pinned rollback keeps an install of it from enabling it.
+    pub held_back: bool,
+    /// The lowest security epoch of its package that may be enabled.
+    pub floor: u64,
     /// The generation that installed it.
     pub installed_gen: u64,
     /// The verified package, or why it would not load.
@@ -192,6 +196,8 @@ impl Store {
                 version: version.clone(),
                 enabled: state.generation.enabled_version(id) == Some(version),
                 below: false,
+                held_back: state.generation.is_held_back(id, version),
+                floor: state.generation.floor(id),
                 installed_gen: installed.installed_gen,
                 package: InstalledPackage::open(&self.root, state, id, version, installed),
             });

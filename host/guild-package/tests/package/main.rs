@@ -17,6 +17,7 @@ mod fault;
 mod fixture;
 mod lease;
 mod library;
+mod making;
 mod manifest;
 mod other_readers;
 #[path = "../../../guild-crash/src/package_toml.rs"]

@@ -163,9 +163,15 @@ fn a_pinned_rollback_holds_until_something_newer_comes() {
     let again = bench.install(&bench.package(CPU, "1.0.1")).unwrap();
     assert_eq!(again.enabled, Some(version("1.0.0")));
     assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
+    let held_back = |bench: &Bench| {
+        let rows = bench.store.list().unwrap();
+        rows.iter().map(|row| row.held_back).collect::<Vec<bool>>()
+    };
+    assert_eq!(held_back(&bench), [true, true]);
     let newer = bench.install(&bench.package(CPU, "1.0.2")).unwrap();
     assert_eq!(newer.enabled, Some(version("1.0.2")));
     // Not held any more.
+    assert_eq!(held_back(&bench), [false, false, false]);
     assert!(bench.store.generation().unwrap().held.is_empty());
 }
 
