@@ -100,10 +100,11 @@ impl Runner {
     #[track_caller]
     fn refused(&self, exit: i32, parts: &[&str], change: impl FnOnce(&mut Sample)) {
         let (code, answer) = self.plan(change);
-        let message = answer["message"].as_str().unwrap_or_default();
+        let text = |field: &str| answer[field].as_str().unwrap_or_default();
+        let said = format!("{}. {}", text("message"), text("hint"));
         assert_eq!(code, Some(exit), "{answer}");
         for part in parts {
-            assert!(message.contains(part), "{part:?} isn't in {message:?}");
+            assert!(said.contains(part), "{part:?} isn't in {said:?}");
         }
     }
 }
