@@ -8,7 +8,6 @@ use crate::places::{Places, required_store};
 use crate::wiring::probe::probe;
 use guild_package::audit::Subject;
 use guild_package::store::generation::Pin;
-use guild_package::{PackageId, PackageVersion, Store};
 use serde_json::Value;
 
 /// Enables and says what changed.
@@ -17,16 +16,11 @@ pub fn run(args: &EnableArgs, places: &Places, output: Output) -> Outcome<()> {
     let store = required_store(places)?;
     let selected = store.enable(&id, version.as_ref(), &probe(args.probe));
     let selected = selected.map_err(|error| {
-        let version = version.or_else(|| newest(&store, &id));
+        // The version that was meant where none was named.
+        let newest = || store.generation().ok()?.newest_version(&id).cloned();
+        let version = version.or_else(newest);
         let pin = version.map(|version| Pin { id, version });
         Failure::from(error).about(pin.map(Subject::Package))
     })?;
     say(&selected, Value::Null, output)
-}
-
-/// The version that was meant where none was named.
-fn newest(store: &Store, id: &PackageId) -> Option<PackageVersion> {
-    let generation = store.generation().ok()?;
-    let versions = &generation.packages.get(id)?.versions;
-    versions.keys().next_back().cloned()
 }

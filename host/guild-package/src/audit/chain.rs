@@ -69,7 +69,7 @@ pub enum FaultKind {
 /// The segments that were read so far.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
-    pub records: Vec<Record>,
+    records: Vec<Record>,
     faults: Vec<Fault>,
     /// Of the newest segment.
     counted: u64,
@@ -80,7 +80,8 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    pub fn verified(self, segments: usize, records: usize) -> Verified {
+    /// All records, and what was found out about the whole.
+    pub fn finish(self, segments: usize) -> (Vec<Record>, Verified) {
         let mut faults = self.faults;
         // Only at the very end is it what a cut-off append leaves.
         for fault in &mut faults {
@@ -88,12 +89,13 @@ impl Chain {
                 fault.kind = FaultKind::Damaged;
             }
         }
-        Verified {
+        let verified = Verified {
             segments,
-            records,
+            records: self.records.len(),
             counted: self.counted,
             faults,
-        }
+        };
+        (self.records, verified)
     }
 
     /// Adds the next segment.

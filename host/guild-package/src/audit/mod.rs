@@ -162,9 +162,7 @@ impl AuditLog {
                 Content::Missing => {}
             }
         }
-        let records = std::mem::take(&mut chain.records);
-        let whole = records.len();
-        Ok((records, chain.verified(numbers.len(), whole)))
+        Ok(chain.finish(numbers.len()))
     }
 
     /// The numbers of the segments, ascending.

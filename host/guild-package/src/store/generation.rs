@@ -268,6 +268,12 @@ impl Generation {
         Ok(())
     }
 
+    /// The newest installed version.
+    #[must_use]
+    pub fn newest_version(&self, id: &PackageId) -> Option<&PackageVersion> {
+        self.packages.get(id)?.versions.keys().next_back()
+    }
+
     /// Whether an install of this version leaves what is enabled as it is: whoever rolled back and pinned wants nothing
     /// enabled until there is something newer.
     #[must_use]

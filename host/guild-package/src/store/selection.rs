@@ -123,9 +123,8 @@ impl Store {
     ) -> Result<Selected> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
-        let installed = state.generation.packages.get(id);
-        let newest = installed.and_then(|package| package.versions.keys().next_back());
-        let Some(version) = version.or(newest).cloned() else {
+        let newest = || state.generation.newest_version(id);
+        let Some(version) = version.or_else(newest).cloned() else {
             return Err(not_installed(id, None));
         };
         let package = self.selectable(state, id, &version)?;
