@@ -3,11 +3,13 @@
 use crate::unprobed::Unprobed;
 use std::fs;
 
-use guild_package::{Code, Store, StoreOptions};
+use guild_package::{Code, Digest, Store, StoreOptions};
+use serde_json::{Value, json};
 
 use crate::fixture::{Bench, Publisher, grant, options};
+use crate::versions::{CPU, id};
 
-const CPU: &str = "org.guild.kernels.cpu";
+const PIN: &str = "org.guild.kernels.cpu@1.0.0";
 
 /// Everything an interrupted install and `trust add` can leave.
 fn litter(bench: &Bench) {
@@ -52,11 +54,11 @@ fn row_67_the_chain_is_unbroken_back_to_the_first_generation() {
         let before = generation.n - 1;
         let name = format!("gen/{before}-{}.json", generation.prev.short());
         let bytes = fs::read(bench.store_path().join(name)).unwrap();
-        assert_eq!(guild_package::Digest::of(&bytes), generation.prev);
+        assert_eq!(Digest::of(&bytes), generation.prev);
         generation = guild_package::store::generation::Generation::decode(&bytes).unwrap();
         assert_eq!(generation.n, before);
     }
-    assert_eq!(generation.prev, guild_package::Digest::NONE);
+    assert_eq!(generation.prev, Digest::NONE);
 }
 
 /// Each change to the committed files is seen by readers and by writers, and is not repaired.
@@ -100,6 +102,82 @@ fn a_store_that_contradicts_itself_is_reported() {
         assert_eq!(codes, [Code::StoreCorrupt; 3], "change {index}");
         assert_eq!(bench.listing(), before, "change {index}");
     }
+}
+
+/// Every digest fits, and the state says what can't be.
+#[test]
+fn a_state_that_contradicts_itself_is_reported() {
+    let changes: [(&str, fn(&mut Value)); 9] = [
+        ("schema is not 1", |state| state["schema"] = json!(2)),
+        ("prev is not the digest of a predecessor", |state| {
+            state["prev"] = json!("0".repeat(64));
+        }),
+        ("prev is not the digest of a predecessor", |state| {
+            state["n"] = json!(0);
+            cpu_version(state)["installed_gen"] = json!(0);
+        }),
+        ("an enabled version is not installed", |state| {
+            state["packages"][CPU]["enabled"] = json!("1.0.1");
+        }),
+        ("an installed version is not the pinned one", |state| {
+            state["pins"] = json!({});
+        }),
+        ("an installed version is not the pinned one", |state| {
+            state["pins"][PIN] = json!("1".repeat(64));
+        }),
+        ("a version comes from the future", |state| {
+            cpu_version(state)["installed_gen"] = json!(3);
+        }),
+        ("an active provider is not enabled", |state| {
+            state["packages"][CPU]["enabled"] = Value::Null;
+        }),
+        ("an active provider is not enabled", |state| {
+            let mut active = state["active"].as_object_mut().unwrap().values_mut();
+            active.next().unwrap()["version"] = json!("1.0.1");
+        }),
+    ];
+    for (words, change) in changes {
+        let bench = Bench::new();
+        bench.install(&bench.package(CPU, "1.0.0")).unwrap();
+        put_state(&bench, None, |_| {});
+        assert_eq!(bench.enabled_version().as_deref(), Some("1.0.0"));
+        put_state(&bench, None, change);
+        let error = bench.store.generation().unwrap_err();
+        assert_eq!(error.code(), Code::StoreCorrupt, "{words}");
+        assert!(error.to_string().contains(words), "{words}: {error}");
+    }
+}
+
+/// The numbers of `HEAD`, of the generation and of its trust file are those that each names the next by.
+#[test]
+fn a_number_that_another_file_contradicts_is_reported() {
+    let bench = Bench::new();
+    bench.install(&bench.package(CPU, "1.0.0")).unwrap();
+    put_state(&bench, Some(3), |_| {});
+    let error = bench.store.generation().unwrap_err();
+    assert_eq!(error.code(), Code::StoreCorrupt);
+    assert!(error.to_string().contains("another number than HEAD says"));
+
+    put_state(&bench, None, |state| state["trust"]["n"] = json!(2));
+    let trust = bench.store_path().join("trust");
+    fs::copy(trust.join("1.json"), trust.join("2.json")).unwrap();
+    let error = bench.store.trust().unwrap_err();
+    assert_eq!(error.code(), Code::StoreCorrupt);
+    assert!(
+        error
+            .to_string()
+            .contains("another number than the generation says")
+    );
+}
+
+/// SHA-256 of the arguments as canonical JSON, here of the text that `docs/package-format.md` says.
+#[test]
+fn a_generation_has_the_digest_of_its_commands_arguments() {
+    let bench = Bench::new();
+    bench.store.raise_floor(&id(CPU), 2).unwrap();
+    let arguments = format!("{{\"id\":\"{CPU}\",\"epoch\":2}}");
+    let digest = bench.store.generation().unwrap().args_digest;
+    assert_eq!(digest, Digest::of(arguments.as_bytes()));
 }
 
 #[test]
@@ -171,6 +249,23 @@ fn generation_name(bench: &Bench) -> String {
     let head = fs::read_to_string(bench.store_path().join("HEAD")).unwrap();
     let (n, digest) = head.trim_end().split_once(' ').unwrap();
     format!("gen/{n}-{}.json", &digest[..8])
+}
+
+/// The one version of a state that has one.
+fn cpu_version(state: &mut Value) -> &mut Value {
+    &mut state["packages"][CPU]["versions"]["1.0.0"]
+}
+
+/// Puts a changed copy of the generation in force, with every digest as it must be. `HEAD` says `n`, or what the file says.
+fn put_state(bench: &Bench, n: Option<u64>, change: impl FnOnce(&mut Value)) {
+    let root = bench.store_path();
+    let bytes = fs::read(root.join(generation_name(bench))).unwrap();
+    let mut state: Value = serde_json::from_slice(&bytes).unwrap();
+    change(&mut state);
+    let bytes = serde_json::to_vec(&state).unwrap();
+    let n = n.or_else(|| state["n"].as_u64()).unwrap();
+    fs::write(root.join("HEAD"), format!("{n} {}\n", Digest::of(&bytes))).unwrap();
+    fs::write(root.join(generation_name(bench)), bytes).unwrap();
 }
 
 fn replace(bench: &Bench, name: &str, change: impl FnOnce(&[u8]) -> Vec<u8>) {
