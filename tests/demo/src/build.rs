@@ -59,8 +59,12 @@ pub fn binaries(root: &Path, profile: Profile) -> Result<PathBuf, DemoError> {
 pub fn host(root: &Path, profile: Profile) -> Result<(), DemoError> {
     match profile {
         Profile::Release => cargo_build(root, profile, &["--package", "guild-cli"]),
-        // Dependencies have the features that `cargo test --workspace` gives them, and aren't built twice.
-        Profile::Dev => cargo_build(root, profile, &["--workspace", "--bin", "guild"]),
+        // With a test among what is built, dependencies have the features that `cargo test --workspace` gives them.
+        Profile::Dev => cargo_build(
+            root,
+            profile,
+            &["--workspace", "--bin", "guild", "--test", "transcript"],
+        ),
     }
 }
 

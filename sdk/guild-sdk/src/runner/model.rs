@@ -5,6 +5,7 @@ use crate::kernel::Failure;
 use guild_abi::abi::{
     GUILD_STATUS_ERR_INTERNAL, GUILD_STATUS_ERR_INVALID, GUILD_STATUS_ERR_NOT_FOUND, guild_status,
 };
+use std::fmt;
 
 /// What answers a [`Model`]'s questions: the host's table, or a test's sample.
 pub(super) trait ModelSource {
@@ -34,19 +35,15 @@ pub struct TensorInfo {
 
 /// Why a question about the model has no answer. The model file is at fault unless the variant says
 /// otherwise.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelError {
     /// The metadata lacks a key.
-    #[error("the model has no metadata key {key:?}; convert the model again")]
     MissingKey {
         /// The key.
         key: String,
     },
     /// A metadata value has another type, or fewer elements.
-    #[error(
-        "metadata key {key:?}, element {index}, is no {wanted} or doesn't exist; convert the model again"
-    )]
     WrongType {
         /// The key.
         key: String,
@@ -56,7 +53,6 @@ pub enum ModelError {
         wanted: &'static str,
     },
     /// A metadata value is a list where one value is asked for.
-    #[error("metadata key {key:?} is a list of {length} values; one value is wanted")]
     NotScalar {
         /// The key.
         key: String,
@@ -64,19 +60,47 @@ pub enum ModelError {
         length: u64,
     },
     /// The file lacks a tensor.
-    #[error("the model has no tensor {name:?}; the file is incomplete or of another architecture")]
     MissingTensor {
         /// The name.
         name: String,
     },
     /// The host failed; its own fault.
-    #[error("the host failed to look up {what:?} in the model (status {status})")]
     Host {
         /// The key or name.
         what: String,
         /// The status.
         status: guild_status,
     },
+}
+
+impl std::error::Error for ModelError {}
+
+// Written out: a derive would bring macros that every plugin of every author compiles.
+impl fmt::Display for ModelError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModelError::MissingKey { key } => write!(
+                f,
+                "the model has no metadata key {key:?}; convert the model again"
+            ),
+            ModelError::WrongType { key, index, wanted } => write!(
+                f,
+                "metadata key {key:?}, element {index}, is no {wanted} or doesn't exist; convert the model again"
+            ),
+            ModelError::NotScalar { key, length } => write!(
+                f,
+                "metadata key {key:?} is a list of {length} values; one value is wanted"
+            ),
+            ModelError::MissingTensor { name } => write!(
+                f,
+                "the model has no tensor {name:?}; the file is incomplete or of another architecture"
+            ),
+            ModelError::Host { what, status } => write!(
+                f,
+                "the host failed to look up {what:?} in the model (status {status})"
+            ),
+        }
+    }
 }
 
 impl From<ModelError> for Failure {
