@@ -421,6 +421,16 @@ fn an_installed_version_takes_better_signatures_and_keeps_those_it_has() {
     let head = bench.store.generation().unwrap().n;
     let same = bench.install(&two).unwrap();
     assert_eq!((same.signatures_replaced, same.generation), (false, head));
+    // As many by others are no better than those in force.
+    let third = Publisher::new(bench.path(), "third");
+    let third_trust = bench.store.trust_add(&third.record, &grant("org.guild"));
+    let head = third_trust.unwrap().generation;
+    let as_many = with(&bench, &one, &third, &Addition::Release);
+    let as_many = bench.install(&as_many).unwrap();
+    assert_eq!(
+        (as_many.signatures_replaced, as_many.generation),
+        (false, head)
+    );
     bench.store.verify_chain().unwrap();
     // What is in force already makes no generation.
     let again = bench.store.trust_policy(policy("org.guild", 2, 0)).unwrap();

@@ -182,19 +182,27 @@ impl Bench {
 
     /// Puts a generation in force.
     pub fn force_generation(&self, change: impl FnOnce(&mut Generation)) {
+        self.force_generations([change]);
+    }
+
+    /// Puts generations in force one after the other, also where one of them could not be read.
+    pub fn force_generations<C: FnOnce(&mut Generation)>(
+        &self,
+        changes: impl IntoIterator<Item = C>,
+    ) {
         let store = self.store_path();
         let head = fs::read_to_string(store.join("HEAD")).unwrap();
+        let mut digest = head.trim_end().split(' ').nth(1).unwrap().parse().unwrap();
         let mut next = self.store.generation().unwrap();
-        next.prev = head.trim_end().split(' ').nth(1).unwrap().parse().unwrap();
-        next.n += 1;
-        change(&mut next);
-        let bytes = next.encode().unwrap();
-        let digest = Digest::of(&bytes);
-        fs::write(
-            store.join(format!("gen/{}-{}.json", next.n, digest.short())),
-            &bytes,
-        )
-        .unwrap();
+        for change in changes {
+            next.prev = digest;
+            next.n += 1;
+            change(&mut next);
+            let bytes = next.encode().unwrap();
+            digest = Digest::of(&bytes);
+            let name = format!("gen/{}-{}.json", next.n, digest.short());
+            fs::write(store.join(name), &bytes).unwrap();
+        }
         fs::remove_file(store.join("HEAD")).unwrap();
         fs::write(store.join("HEAD"), format!("{} {digest}\n", next.n)).unwrap();
     }

@@ -15,6 +15,7 @@ mod envelope;
 mod external;
 mod fault;
 mod fixture;
+mod installed;
 mod lease;
 mod library;
 mod making;

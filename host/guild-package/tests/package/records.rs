@@ -4,11 +4,11 @@ use crate::unprobed::Unprobed;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use guild_package::Code;
 use guild_package::rotation::{RotationBody, write_rotation};
-use guild_package::store::generation::{Active, Generation};
+use guild_package::store::generation::{Active, Generation, TrustReference};
 use guild_package::store::{LogEntry, RevokeOptions};
 use guild_package::trust::{KeyStatus, Policy, Right, RightLeft, TrustBody, Withdrawal};
+use guild_package::{Code, Digest};
 
 use crate::fixture::{Bench, Publisher, grant, options};
 use crate::versions::{BACK, CPU, OTHER, change_byte, id, version};
@@ -363,5 +363,32 @@ fn a_key_from_the_future_is_not_believed() {
     assert_eq!(
         bench.store.enabled().unwrap_err().code(),
         Code::StoreCorrupt
+    );
+}
+
+/// What generation 4 believed of generation 5 is seen when the chain is walked, though the newest trust says it no more.
+#[test]
+fn a_key_from_the_future_of_its_own_generation_breaks_the_chain() {
+    let bench = Bench::with_two_versions();
+    let store = bench.store_path();
+    let trust = bench.store.trust().unwrap();
+    let put_trust = |prev: Digest, n: u64, since_gen: u64| {
+        let mut body = trust.body().clone();
+        (body.n, body.prev) = (n, prev);
+        body.keys[0].since_gen = since_gen;
+        let bytes = serde_json::to_vec(&body).unwrap();
+        fs::write(store.join(format!("trust/{n}.json")), &bytes).unwrap();
+        Digest::of(&bytes)
+    };
+    let early = put_trust(trust.digest(), 2, 5);
+    let later = put_trust(early, 3, 5);
+    let references = [(2, early), (3, later)].map(|(n, sha256)| TrustReference { n, sha256 });
+    bench.force_generations(references.map(|it| move |state: &mut Generation| state.trust = it));
+    bench.store.trust().unwrap();
+    let broken = bench.store.verify_chain().unwrap_err();
+    assert_eq!(broken.code(), Code::StoreCorrupt);
+    assert!(
+        broken.to_string().contains("comes from the future"),
+        "{broken}"
     );
 }

@@ -88,18 +88,22 @@ fn a_store_that_contradicts_itself_is_reported() {
         let next = bench.bundle_file(&bench.package(CPU, "1.0.1"));
         change(&bench);
         let before = bench.listing();
-        let codes = [
-            Store::open(&bench.store_path(), StoreOptions::default())
-                .unwrap_err()
-                .code(),
-            bench.store.enabled().unwrap_err().code(),
+        let errors = [
+            Store::open(&bench.store_path(), StoreOptions::default()).unwrap_err(),
+            bench.store.enabled().unwrap_err(),
             bench
                 .store
                 .install(&next, &options(), &Unprobed)
-                .unwrap_err()
-                .code(),
+                .unwrap_err(),
         ];
-        assert_eq!(codes, [Code::StoreCorrupt; 3], "change {index}");
+        for error in errors {
+            assert_eq!(error.code(), Code::StoreCorrupt, "change {index}: {error}");
+            let next_step = error.next_step();
+            assert!(
+                next_step.contains("from a backup"),
+                "change {index}: {next_step}"
+            );
+        }
         assert_eq!(bench.listing(), before, "change {index}");
     }
 }
@@ -190,10 +194,9 @@ fn a_changed_manifest_or_envelope_in_the_store_is_reported() {
         let name = path.to_str().unwrap();
         let good = fs::read(&path).unwrap();
         replace(&bench, name, |bytes| [bytes, b" "].concat());
-        assert_eq!(
-            bench.store.enabled().unwrap_err().code(),
-            Code::StoreCorrupt
-        );
+        let error = bench.store.enabled().unwrap_err();
+        assert_eq!(error.code(), Code::StoreCorrupt);
+        assert!(error.next_step().contains("writes it anew"), "{error}");
         replace(&bench, name, |_| good.clone());
         assert_eq!(bench.store.enabled().unwrap().len(), 1);
     }
