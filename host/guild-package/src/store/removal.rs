@@ -87,10 +87,10 @@ impl Store {
             versions: &versions,
         };
         let mut next = state.successor("remove", &arguments, system_time_s())?;
-        let was_last = forget(&mut next, id, &versions);
         if disabled.is_some() {
             deselect(&mut next, id);
         }
+        let was_last = forget(&mut next, id, &versions);
         self.hand_over(state, &mut next)?;
         Ok(Removed {
             id: id.clone(),
@@ -134,7 +134,7 @@ impl Store {
     }
 }
 
-/// Takes versions out of the state. Whether none is left.
+/// Takes versions that aren't enabled out of the state. Whether none is left.
 fn forget(generation: &mut Generation, id: &PackageId, versions: &[PackageVersion]) -> bool {
     let Some(package) = generation.packages.get_mut(id) else {
         return true;
@@ -145,15 +145,6 @@ fn forget(generation: &mut Generation, id: &PackageId, versions: &[PackageVersio
     package
         .history
         .retain(|version| !versions.contains(version));
-    if package
-        .enabled
-        .as_ref()
-        .is_some_and(|enabled| versions.contains(enabled))
-    {
-        package.enabled = None;
-    }
-    let active = &mut generation.active;
-    active.retain(|_, active| active.id != *id || !versions.contains(&active.version));
     let was_last = package.versions.is_empty();
     if was_last {
         generation.packages.remove(id);

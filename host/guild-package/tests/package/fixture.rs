@@ -81,14 +81,21 @@ impl Bench {
         lines: &str,
     ) -> Vec<u8> {
         let staging = stage(self.path(), id, version, lines);
-        let bundle = staging.path().join("out.gkernel");
+        self.sign(publisher, staging.path())
+    }
+
+    /// Signs a staging folder, and returns the bundle's bytes.
+    pub fn sign(&self, publisher: &Publisher, staging: &Path) -> Vec<u8> {
+        let bundle = self.path().join("signed.gkernel");
         let key = publisher.record.id.to_string();
         let options = SignOptions {
             issued_at: Some(NOW_S - 1000),
             ..SignOptions::default()
         };
-        sign_package(staging.path(), &key, &publisher.seed(), &bundle, &options).unwrap();
-        fs::read(bundle).unwrap()
+        sign_package(staging, &key, &publisher.seed(), &bundle, &options).unwrap();
+        let bytes = fs::read(&bundle).unwrap();
+        fs::remove_file(bundle).unwrap();
+        bytes
     }
 
     pub fn bundle_file(&self, bytes: &[u8]) -> PathBuf {

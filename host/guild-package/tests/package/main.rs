@@ -25,6 +25,7 @@ mod other_readers;
 mod package_toml;
 mod preflight;
 mod preflight_readers;
+mod providers;
 mod receipt;
 mod records;
 mod recovery;

@@ -35,6 +35,40 @@ fn row_53_what_was_removed_is_still_remembered() {
     assert_eq!(bench.enabled_version().unwrap(), "1.0.0");
 }
 
+/// What is removed can't be gone back to, and what stays is remembered as it was.
+#[test]
+fn a_removed_version_leaves_the_history() {
+    let bench = Bench::with_two_versions();
+    bench
+        .store
+        .remove(&id(CPU), Some(&version("1.0.0")))
+        .unwrap();
+    let state = bench.store.generation().unwrap();
+    assert_eq!(state.packages[&id(CPU)].history, [version("1.0.1")]);
+    assert_eq!(bench.server().unwrap(), format!("{CPU} 1.0.1"));
+    bench.store_refuses(Code::RollbackUnavailable, || {
+        bench.store.rollback(None, BACK, &Unprobed)
+    });
+}
+
+/// Whoever disables a package that is disabled hears which sessions have it still.
+#[test]
+fn sessions_of_a_disabled_package_are_named() {
+    let bench = Bench::with_two_versions();
+    let lease = bench.store.enabled_with_leases("chat 8").unwrap();
+    bench.store.rollback(None, BACK, &Unprobed).unwrap();
+    bench.store.disable(&id(CPU), None).unwrap();
+    let again = bench.store.disable(&id(CPU), None).unwrap();
+    assert!(!again.changed);
+    let in_use: Vec<_> = again
+        .in_use
+        .iter()
+        .map(|it| (it.version.to_string(), it.sessions[0].session.to_string()))
+        .collect();
+    assert_eq!(in_use, [("1.0.1".to_owned(), "chat 8".to_owned())]);
+    drop(lease);
+}
+
 /// What `remove` and `disable` say of a session, until it is gone.
 #[test]
 fn row_78_a_package_in_use_stays_and_its_user_is_named() {

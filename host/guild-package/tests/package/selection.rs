@@ -122,6 +122,7 @@ fn a_rollback_goes_back_and_a_second_one_forward_again() {
         (Some(version("1.0.1")), Some(version("1.0.0")))
     );
     assert_eq!(back.generation, 4);
+    assert!(back.probed.is_some(), "its code wasn't run");
     let forward = bench.store.rollback(None, BACK, &Unprobed).unwrap();
     assert_eq!(forward.enabled, Some(version("1.0.1")));
     // A disabled package goes back to what was enabled last.
