@@ -152,6 +152,23 @@ fn a_state_that_contradicts_itself_is_reported() {
     }
 }
 
+/// A link leads to somebody else's state; what is no file holds none.
+#[test]
+fn a_link_or_a_folder_for_a_state_file_is_damage() {
+    let bench = Bench::new();
+    let head = bench.store_path().join("HEAD");
+    fs::rename(&head, bench.store_path().join("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", &head).unwrap();
+    let error = bench.store.generation().unwrap_err();
+    assert_eq!(error.code(), Code::StoreCorrupt);
+    assert!(error.to_string().contains("it is a link"), "{error}");
+    fs::remove_file(&head).unwrap();
+    fs::create_dir(&head).unwrap();
+    let error = bench.store.generation().unwrap_err();
+    assert_eq!(error.code(), Code::StoreCorrupt);
+    assert!(!error.to_string().contains("it is a link"), "{error}");
+}
+
 /// The numbers of `HEAD`, of the generation and of its trust file are those that each names the next by.
 #[test]
 fn a_number_that_another_file_contradicts_is_reported() {

@@ -104,10 +104,13 @@ fn a_key_is_found_by_an_unambiguous_beginning() {
 #[test]
 fn row_48_a_floor_only_rises_and_counts_for_every_way_in() {
     let bench = Bench::with_two_versions();
+    // What has the epoch itself isn't below it.
+    let at_it = bench.store.raise_floor(&id(CPU), 1).unwrap();
+    assert_eq!((at_it.below.len(), at_it.enabled_below), (0, None));
     let raised = bench.store.raise_floor(&id(CPU), 2).unwrap();
     assert_eq!(
         (raised.previous, raised.floor, raised.below.len()),
-        (0, 2, 2)
+        (1, 2, 2)
     );
     assert_eq!(
         raised.enabled_below.unwrap().to_string(),

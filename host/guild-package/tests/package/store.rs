@@ -5,8 +5,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
+use guild_package::probe::{Probe, Probed, Subject};
 use guild_package::store::generation::{Active, ActiveMode};
-use guild_package::{Code, Digest, InstallOptions, Store, StoreOptions};
+use guild_package::{Code, Digest, InstallOptions, Result, Store, StoreOptions};
 
 use crate::fixture::{Bench, DOC, NOW_S, PLUGIN, entries, options, shared_library};
 use crate::package_toml::PackageToml;
@@ -625,4 +626,30 @@ fn symbols_lie_next_to_the_stripped_library() {
 
 fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+}
+
+/// Changes one byte of the store's private copy of the bundle while the code is tried, which is after every check.
+struct Changing<'a>(&'a Bench);
+
+impl Probe for Changing<'_> {
+    fn probe(&self, subject: &Subject<'_>) -> Result<Probed> {
+        let staging = fs::read_dir(self.0.store_path().join("staging")).unwrap();
+        let copy = staging.last().unwrap().unwrap().path().join("1");
+        let mut bytes = fs::read(&copy).unwrap();
+        let words = b"a package for tests";
+        let at = bytes.windows(words.len()).position(|it| it == words);
+        bytes[at.unwrap()] ^= 1;
+        fs::write(copy, bytes).unwrap();
+        Unprobed.probe(subject)
+    }
+}
+
+/// What is written is hashed again: of the right size and of other bytes, it isn't published.
+#[test]
+fn row_24_a_copy_that_changes_after_its_check_is_not_installed() {
+    let bench = Bench::new();
+    let bundle = bench.bundle_file(&bench.package(CPU, "1.0.0"));
+    bench.store_refuses(Code::DigestMismatch, || {
+        bench.store.install(&bundle, &options(), &Changing(&bench))
+    });
 }

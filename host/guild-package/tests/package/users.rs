@@ -162,6 +162,11 @@ fn ordinary_user_adds_to_a_shared_store() {
         versions(),
         [format!("{CPU} 1.0.0"), format!("{OTHER} 1.0.0")]
     );
+    // A floor is for packages of either store.
+    for (package, known) in [(CPU, true), (OTHER, true), ("org.guild.none", false)] {
+        let raised = store.raise_floor(&id(package), 1).unwrap();
+        assert_eq!(raised.known, known, "{package}");
+    }
     // A version of the user's own replaces the one below; without it that one is back.
     store
         .install(&folder().join("newer.gkernel"), &options(), &Unprobed)
