@@ -2,6 +2,7 @@
 //! that clap gives itself.
 
 use crate::args::{Cli, ColorWhen, definition};
+use crate::commands::kernel_selftest;
 use crate::config::{self, Surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -23,6 +24,12 @@ pub fn start(arguments: &[OsString]) -> ExitCode {
         // Before anything is read: the trial run of a package gets no configuration and starts no thread.
         Some(word) if word == probe::COMMAND => {
             probe::serve(arguments.get(2..).unwrap_or_default()).into()
+        }
+        Some(word) if word == kernel_selftest::TRIAL => {
+            let mut rest = arguments.to_vec();
+            rest.remove(1);
+            let served = kernel_selftest::serve(rest.get(1..).unwrap_or_default());
+            served.unwrap_or_else(|| command(&rest)).into()
         }
         _ => command(arguments).into(),
     }

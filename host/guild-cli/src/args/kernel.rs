@@ -223,9 +223,6 @@ pub struct SelftestArgs {
     /// For what is drawn by chance.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// Run one operation on the store of a trial, for the parent that will kill it.
-    #[arg(long, hide = true, num_args = 3, value_names = ["OPERATION", "WORKSHOP", "STORE"])]
-    pub run_one: Vec<PathBuf>,
 }
 
 /// `guild kernel floor`.
