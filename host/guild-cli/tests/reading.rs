@@ -190,10 +190,7 @@ fn every_command_is_in_a_table() {
     assert!(commands.len() > 25, "{commands:?}");
     for command in commands {
         let is_of = |line: &&str| *line == command || line.starts_with(&format!("{command} "));
-        assert!(
-            known.iter().any(|line| is_of(line)),
-            "{command}: which is it?"
-        );
+        assert!(known.iter().any(is_of), "{command}: which is it?");
     }
 }
 
