@@ -1,6 +1,7 @@
 //! Looks over everything that a run depends on: one check a matter, each with what was found, what
 //! follows from it, and one command that mends it.
 
+mod audit;
 mod configuration;
 mod cores;
 mod cpu;
@@ -16,7 +17,7 @@ mod versions;
 
 use crate::config::Settings;
 use crate::exit::Exit;
-use crate::places::Places;
+use crate::places::{Places, Whose};
 use crate::system::SystemFiles;
 use serde::Serialize;
 use serde_json::Value;
@@ -140,6 +141,7 @@ pub fn examine(patient: &Patient<'_>) -> Vec<Check> {
         pages::overcommit(&patient.files),
     ];
     checks.extend(store::checks(patient));
+    checks.push(audit::check(patient.places));
     checks
 }
 
@@ -155,14 +157,15 @@ pub fn examine_packages(patient: &Patient<'_>) -> Vec<Check> {
     ];
     checks.extend(store::chains(patient));
     checks.extend(store::checks(patient));
+    checks.push(audit::check(patient.places));
     checks
 }
 
-/// "1 file", "2 files".
-fn count(number: usize, one: &str) -> String {
-    match number {
-        1 => format!("1 {one}"),
-        number => format!("{number} {one}s"),
+/// What a command that changes that store begins with.
+fn command(whose: Whose) -> String {
+    match whose {
+        Whose::Own => whose.command().to_owned(),
+        Whose::Machine | Whose::OnlyTheMachine => format!("sudo {}", whose.command()),
     }
 }
 

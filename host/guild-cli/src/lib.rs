@@ -30,10 +30,10 @@ use config::Settings;
 use exit::Exit;
 use failure::Outcome;
 use output::Output;
-use places::Places;
+use places::{Places, Whose};
 
-/// Runs one command and returns how it ended; everything is printed by then.
-pub fn run(cli: &Cli, settings: &Settings) -> Exit {
+/// Runs one command and returns how it ended; everything is printed by then. `help` says where its options are explained.
+pub fn run(cli: &Cli, settings: &Settings, help: &str) -> Exit {
     memory::process::resident_at_start_bytes();
     let output = Output::of(&cli.global);
     let ended = log::start(&cli.global).and_then(|()| {
@@ -43,14 +43,14 @@ pub fn run(cli: &Cli, settings: &Settings) -> Exit {
     match ended {
         Ok(()) => Exit::Ok,
         Err(mut failure) => {
-            if cli.global.machine {
-                // Whoever works on the machine's store goes on there.
-                failure.hint = failure
-                    .hint
-                    .replace("`guild kernel", "`guild --machine kernel");
+            let places = Places::of(&cli.global);
+            // Whoever works on the machine's store goes on there.
+            failure.hint = Whose::of_changed(&places).addressed(&failure.hint);
+            if failure.exit == Exit::Usage && failure.hint.is_empty() {
+                help.clone_into(&mut failure.hint);
             }
             output.failure(&failure);
-            audit::record(&cli.command, &Places::of(&cli.global), &failure);
+            audit::record(&cli.command, &places, &failure);
             failure.exit
         }
     }

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::progress::Progress;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
 /// How a command reports.
@@ -171,6 +172,15 @@ fn drives_terminal(c: char) -> bool {
     let direction =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     (c.is_control() && c != '\n' && c != '\t') || direction
+}
+
+/// "1 file", "2 files".
+#[must_use]
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    match number == N::from(1) {
+        true => format!("1 {one}"),
+        false => format!("{number} {one}s"),
+    }
 }
 
 /// A line on stderr. One that can't be written has no reader; the exit code still tells.

@@ -5,6 +5,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use guild_package::{Store, StoreOptions};
+use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -60,39 +61,90 @@ pub fn open_store(places: &Places) -> Outcome<Store> {
     above_the_machine_s(places, store)
 }
 
+/// Whose store a command reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Whose {
+    /// The user's, above the machine's where there is one.
+    #[serde(rename = "own")]
+    Own,
+    /// The machine's, which --machine asks for.
+    #[serde(rename = "machine")]
+    Machine,
+    /// The machine's, since there is none of one's own and nobody asked for it.
+    #[serde(rename = "machine")]
+    OnlyTheMachine,
+}
+
 /// What a command reads, and whose it is.
 pub struct Found {
     /// The user's store above the machine's, or the one that there is.
     pub store: Store,
-    /// It is the machine's, since there is no store of one's own, and nobody asked for it.
-    pub is_machine_s: bool,
+    /// Whose it is.
+    pub whose: Whose,
 }
 
-impl Found {
-    /// Says so where it is the machine's.
-    pub fn say_whose(&self, output: Output) {
-        if self.is_machine_s {
-            output.say("This is the machine's package store; there is none of your own.");
+impl Whose {
+    /// Of the store that a command changes.
+    #[must_use]
+    pub const fn of_changed(places: &Places) -> Whose {
+        match places.machine {
+            true => Whose::Machine,
+            false => Whose::Own,
+        }
+    }
+
+    /// What a command that changes it begins with.
+    #[must_use]
+    pub const fn command(self) -> &'static str {
+        match self {
+            Whose::Own => "guild kernel",
+            Whose::Machine | Whose::OnlyTheMachine => "guild --machine kernel",
+        }
+    }
+
+    /// A next step whose commands go on with that store.
+    #[must_use]
+    pub fn addressed(self, step: &str) -> String {
+        step.replace("`guild kernel", &format!("`{}", self.command()))
+    }
+}
+
+/// Opens what a command reads, and says whose it is where that isn't the store that the same words would change. Every
+/// command that only reads comes here; none makes a store.
+pub fn read_store(places: &Places, output: Output) -> Outcome<Option<Found>> {
+    let found = found_store(places)?;
+    let whose = found.as_ref().map(|found| found.whose);
+    if whose == Some(Whose::OnlyTheMachine) {
+        output.say("This is the machine's package store; there is none of your own.");
+    }
+    Ok(found)
+}
+
+/// As [`read_store`].
+///
+/// # Errors
+/// NOT_FOUND where there is none.
+pub fn required_to_read(places: &Places, output: Output) -> Outcome<Found> {
+    read_store(places, output)?.ok_or_else(no_store)
+}
+
+/// As [`read_store`], for a command that says in its own words whose it is, or to which it is the same.
+pub fn found_store(places: &Places) -> Outcome<Option<Found>> {
+    let found = |store, whose| Found { store, whose };
+    match (own_store(places)?, places.machine) {
+        (Some(store), _) => {
+            let store = above_the_machine_s(places, store)?;
+            Ok(Some(found(store, Whose::of_changed(places))))
+        }
+        (None, true) => Ok(None),
+        (None, false) => {
+            let store = machine_s_store(places)?;
+            Ok(store.map(|store| found(store, Whose::OnlyTheMachine)))
         }
     }
 }
 
-/// Opens what a command reads. Reading commands don't make a store.
-pub fn found_store(places: &Places) -> Outcome<Option<Found>> {
-    let own = own_store(places)?;
-    let is_machine_s = own.is_none() && !places.machine;
-    let store = match (own, is_machine_s) {
-        (Some(store), _) => Some(above_the_machine_s(places, store)?),
-        (None, true) => machine_s_store(places)?,
-        (None, false) => None,
-    };
-    Ok(store.map(|store| Found {
-        store,
-        is_machine_s,
-    }))
-}
-
-/// As [`found_store`], for a command to which it is the same whose it is.
+/// The store alone of [`found_store`].
 pub fn existing_store(places: &Places) -> Outcome<Option<Store>> {
     Ok(found_store(places)?.map(|found| found.store))
 }
@@ -154,6 +206,14 @@ fn open_existing(path: &Path) -> Outcome<Option<Store>> {
         ..StoreOptions::default()
     };
     Ok(Some(Store::open(path, options)?))
+}
+
+/// The path of the store that a command reads: the machine's also where there is none of one's own.
+pub fn found_path(places: &Places, whose: Whose) -> Outcome<PathBuf> {
+    match (whose, places.machine_path()) {
+        (Whose::OnlyTheMachine, Some(path)) => Ok(path),
+        _ => store_path(places),
+    }
 }
 
 /// The path of the store that a command works on: the machine's with `--machine`; else below the folder given, else

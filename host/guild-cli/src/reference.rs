@@ -140,7 +140,8 @@ fn row(page: &mut String, command: &str, argument: &Arg, definition: &Definition
         .map(|value| format!("`{}`", value.get_name()))
         .collect();
     let takes_value = argument.get_action().takes_values();
-    let help = match choices.is_empty() || !takes_value {
+    let is_listed = !argument.is_hide_possible_values_set();
+    let help = match choices.is_empty() || !takes_value || !is_listed {
         true => help,
         false => format!("{help}: {}", choices.join(", ")),
     };

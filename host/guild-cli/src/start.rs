@@ -2,12 +2,13 @@
 //! that clap gives itself.
 
 use crate::args::{Cli, ColorWhen, definition};
+use crate::commands::kernel_selftest;
 use crate::config::{self, Surroundings};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, unwritten};
 use crate::version;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::{ContextKind, ErrorKind};
 use clap::{FromArgMatches, ValueEnum};
 use guild_loader::probe;
 use std::ffi::OsString;
@@ -23,6 +24,12 @@ pub fn start(arguments: &[OsString]) -> ExitCode {
         // Before anything is read: the trial run of a package gets no configuration and starts no thread.
         Some(word) if word == probe::COMMAND => {
             probe::serve(arguments.get(2..).unwrap_or_default()).into()
+        }
+        Some(word) if word == kernel_selftest::TRIAL => {
+            let mut rest = arguments.to_vec();
+            rest.remove(1);
+            let served = kernel_selftest::serve(rest.get(1..).unwrap_or_default());
+            served.unwrap_or_else(|| command(&rest)).into()
         }
         _ => command(arguments).into(),
     }
@@ -40,12 +47,15 @@ fn command(arguments: &[OsString]) -> Exit {
         (Ok(matches), Some(_)) if matches.subcommand_name() == Some(DOCTOR) => matches,
         (_, Some(fault)) => return failed(Output::new(json), &fault.into()),
         (Ok(matches), None) => matches,
-        (Err(error), None) => return refused(&with_commands(error, arguments), json),
+        (Err(error), None) => return refused(&error, arguments, json),
     };
     settings.read_flags(&matches);
     match Cli::from_arg_matches(&matches) {
-        Ok(cli) => crate::run(&cli, &settings),
-        Err(error) => refused(&error, json),
+        Ok(cli) => {
+            let (words, _) = command_words(arguments);
+            crate::run(&cli, &settings, &help_of(&words))
+        }
+        Err(error) => refused(&error, arguments, json),
     }
 }
 
@@ -64,48 +74,81 @@ fn answered(answer: &clap::Error, json: bool) -> Exit {
     }
 }
 
-/// clap's refusal of a word that is no command, with the commands that there are where clap finds none alike.
-fn with_commands(mut error: clap::Error, arguments: &[OsString]) -> clap::Error {
-    let word = match error.get(ContextKind::InvalidSubcommand) {
-        Some(ContextValue::String(word)) => word.clone(),
-        _ => return error,
-    };
-    if error.get(ContextKind::SuggestedSubcommand).is_some() {
-        return error;
+/// The words of the command that is meant, such as `kernel install`; empty where none is.
+fn command_words(arguments: &[OsString]) -> (Vec<String>, clap::Command) {
+    let mut words = Vec::new();
+    let mut command = definition();
+    for argument in arguments.iter().skip(1) {
+        let below = command.find_subcommand(argument).cloned();
+        if let Some(below) = below {
+            words.push(below.get_name().to_owned());
+            command = below;
+        }
     }
-    // The words before it that are commands lead to the one that has no such command.
-    let definition = definition();
-    let before = arguments
-        .iter()
-        .skip(1)
-        .take_while(|other| **other != *word);
-    let command = before.fold(&definition, |command, word| {
-        command.find_subcommand(word).unwrap_or(command)
-    });
-    let names = command.get_subcommands();
-    let names: Vec<_> = names.map(clap::Command::get_name).collect();
-    let tip = format!("the commands here are {}", names.join(", "));
-    error.insert(
-        ContextKind::Suggested,
-        ContextValue::StyledStrs(vec![tip.into()]),
-    );
-    error
+    (words, command)
 }
 
-/// What clap refuses. Whoever asked for JSON gets an object, though nothing else could be read.
-fn refused(error: &clap::Error, json: bool) -> Exit {
-    if !json {
-        let _ = error.print();
-        return Exit::Usage;
+/// What clap refuses, as any other failure.
+fn refused(error: &clap::Error, arguments: &[OsString], json: bool) -> Exit {
+    let (words, command) = command_words(arguments);
+    let help = help_of(&words);
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        if !json {
+            let _ = error.print();
+            return Exit::Usage;
+        }
+        let failure = Failure::new(Exit::Usage, "a command is missing").hint(help);
+        return failed(Output::new(true), &failure);
     }
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     // clap puts a blank line between what is wrong and what to do.
-    let (message, hint) = text.split_once("\n\n").unwrap_or((text, ""));
-    failed(
-        Output::new(true),
-        &Failure::new(Exit::Usage, message).hint(hint.trim_start()),
-    )
+    let mut paragraphs = text.split("\n\n");
+    let message = one_line(paragraphs.next().unwrap_or_default());
+    let mut hints: Vec<String> = paragraphs.filter_map(advice).collect();
+    // Where clap finds no command alike, those that there are.
+    let unknown = error.get(ContextKind::InvalidSubcommand).is_some();
+    if unknown && error.get(ContextKind::SuggestedSubcommand).is_none() {
+        let names = command.get_subcommands().map(clap::Command::get_name);
+        let names: Vec<_> = names.collect();
+        hints.push(format!("the commands here are {}", names.join(", ")));
+    }
+    hints.push(help);
+    let failure = Failure::new(Exit::Usage, message).hint(hints.join("; "));
+    failed(Output::new(json), &failure)
+}
+
+/// Where the options of a command are explained.
+fn help_of(words: &[String]) -> String {
+    let words = [&["guild".to_owned(), "help".to_owned()], words].concat();
+    format!("`{}` says what it takes", words.join(" "))
+}
+
+/// A list that clap puts below a line, behind it.
+fn one_line(paragraph: &str) -> String {
+    let mut lines = paragraph.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default();
+    let rest: Vec<&str> = lines.collect();
+    match rest.is_empty() {
+        true => first.to_owned(),
+        false => format!("{first} {}", rest.join(", ")),
+    }
+}
+
+/// What one of clap's later paragraphs says to do, if anything.
+fn advice(paragraph: &str) -> Option<String> {
+    let tips: Vec<&str> = paragraph
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("tip: "))
+        .collect();
+    match (
+        tips.is_empty(),
+        paragraph.lines().next()?.strip_prefix("Usage: "),
+    ) {
+        (false, _) => Some(tips.join("; ")),
+        (true, Some(usage)) => Some(format!("usage: {usage}")),
+        (true, None) => None,
+    }
 }
 
 fn failed(output: Output, failure: &Failure) -> Exit {

@@ -1,76 +1,49 @@
 //! An advisory from the publisher's command to the user's: previewed, taken, taken again.
 
+mod home;
 mod program;
+mod published;
 
-use guild_crash::unprobed::Unprobed;
-use guild_crash::{PACKAGE, Workshop};
-use guild_package::{InstallOptions, Store, StoreOptions};
+use guild_crash::PACKAGE;
+use home::Home;
+use published::publish;
 use serde_json::{Value, json};
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::process::Output;
+use std::ops::Deref;
 
 /// A home folder whose store trusts a key with all rights, and has a package by it.
-struct Home {
-    folder: tempfile::TempDir,
+struct Publisher {
+    home: Home,
     key: String,
 }
 
-impl Home {
-    fn new() -> Home {
-        let folder = tempfile::tempdir().unwrap();
-        let workshop = Workshop::new(folder.path()).unwrap();
-        // The workshop's key is no secret.
-        let seed = format!("guild-seed-1 plain ed25519 {}\n", "07".repeat(32));
-        let seed_file = folder.path().join("seed");
-        fs::write(&seed_file, seed).unwrap();
-        fs::set_permissions(&seed_file, fs::Permissions::from_mode(0o600)).unwrap();
-        let home = Home {
-            key: workshop.publisher().id.to_string(),
-            folder,
-        };
-        let rights = "--right publish --right revoke --right epoch";
-        home.ok(&format!(
-            "kernel trust add publisher.json --scope org.guild {rights}"
-        ));
-        let store = home.folder.path().join(".local/share/guild/kernels");
-        let store = Store::open(&store, StoreOptions::default()).unwrap();
-        // It has no code that a trial run could run.
-        let bundle = workshop.bundle("1.0.0");
-        store
-            .install(&bundle, &InstallOptions::default(), &Unprobed)
-            .unwrap();
-        home
-    }
+impl Deref for Publisher {
+    type Target = Home;
 
-    /// Runs the words of a line; `_` stands for a blank in a word.
-    fn run(&self, line: &str) -> Output {
-        let words = line.split(' ').map(|word| word.replace('_', " "));
-        let mut command = program::command(self.folder.path());
-        command.args(words).output().unwrap()
+    fn deref(&self) -> &Home {
+        &self.home
+    }
+}
+
+impl Publisher {
+    fn new() -> Publisher {
+        let home = Home::new();
+        let key = publish(&home, ".local/share/guild", "");
+        Publisher { home, key }
     }
 
     #[track_caller]
     fn fails(&self, line: &str, code: i32) -> String {
-        let output = self.run(line);
-        let complaint = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{line}: {complaint}");
+        let (found, _, complaint) = self.text(line);
+        assert_eq!(found, code, "{line}: {complaint}");
         complaint
     }
 
     /// What it prints for scripts and for people.
     #[track_caller]
     fn ok(&self, line: &str) -> (String, String) {
-        let output = self.run(line);
-        let [data, said] = [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap());
-        assert_eq!(output.status.code(), Some(0), "{line}: {said}");
+        let (code, data, said) = self.text(line);
+        assert_eq!(code, 0, "{line}: {said}");
         (data, said)
-    }
-
-    #[track_caller]
-    fn json(&self, line: &str) -> Value {
-        serde_json::from_str(&self.ok(&format!("--json {line}")).0).unwrap()
     }
 
     /// Signs an advisory with these lines.
@@ -80,13 +53,13 @@ impl Home {
     }
 
     fn has(&self, file: &str) -> bool {
-        Path::new(self.folder.path()).join(file).exists()
+        self.path().join(file).exists()
     }
 }
 
 #[test]
 fn a_stolen_key_is_withdrawn_by_a_file() {
-    let home = Home::new();
+    let home = Publisher::new();
     let key = home.key.clone();
     let lines = format!(
         "--compromised {} --floor {PACKAGE}=2 --reason stolen_in_May",
@@ -140,9 +113,61 @@ fn a_stolen_key_is_withdrawn_by_a_file() {
     );
 }
 
+/// The doctor ends with what is wrong, and everything that it prints says the same of it.
+#[test]
+fn the_doctor_s_last_word_is_the_failed_finding() {
+    let home = Publisher::new();
+    home.ok(&format!("kernel trust revoke {} --compromised", home.key));
+    let (code, report, said) = home.text("kernel doctor");
+    assert_eq!(code, 13, "{said}");
+    let message = "error: packages: org.guild.crash 1.0.0: ";
+    assert!(said.starts_with(message), "{said}");
+    assert!(said.contains("is compromised"), "{said}");
+    let fix = "guild kernel disable org.guild.crash";
+    assert!(said.contains(&format!("hint: {fix}\n")), "{said}");
+    let fixes: Vec<&str> = report
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("fix: "))
+        .filter(|line| line.starts_with("guild kernel"))
+        .collect();
+    assert_eq!(fixes, [fix, fix], "{report}");
+    home.ok(&fix["guild ".len()..]);
+    assert_eq!(home.text("kernel doctor").0, 0);
+}
+
+#[test]
+fn disabling_says_first_what_it_did() {
+    let home = Publisher::new();
+    let (data, said) = home.ok(&format!("kernel disable {PACKAGE}"));
+    assert_eq!(data, format!("{PACKAGE} -\n"));
+    assert!(
+        said.starts_with("org.guild.crash 1.0.0 is disabled\n"),
+        "{said}"
+    );
+    home.ok(&format!("kernel remove {PACKAGE}"));
+    let (data, said) = home.ok("kernel gc");
+    assert!(data.contains(" files deleted, "), "{data}");
+    assert!(said.is_empty(), "{said}");
+}
+
+/// Each update has the command that installs it, on the store that is meant.
+#[test]
+fn an_update_is_named_with_its_file() {
+    let home = Publisher::new();
+    let (data, said) = home.ok("kernel outdated .");
+    let updates = data.lines().filter(|line| line.starts_with('>')).count();
+    assert!(updates > 0, "{data}");
+    let steps: Vec<&str> = said.lines().collect();
+    assert_eq!(steps.len(), updates, "{said}");
+    assert_eq!(
+        steps[0],
+        "`guild kernel install ./1.0.1.gkernel` installs it."
+    );
+}
+
 #[test]
 fn a_withdrawn_key_signs_no_advisory() {
-    let home = Home::new();
+    let home = Publisher::new();
     let itself = format!("--superseded {} --reason replaced", home.key);
     home.ok(&home.advisory(&itself, "first.json"));
     home.ok("kernel trust advisory first.json");
@@ -165,7 +190,7 @@ fn a_withdrawn_key_signs_no_advisory() {
 
 #[test]
 fn what_the_receiver_believes_is_the_receiver_s_word() {
-    let home = Home::new();
+    let home = Publisher::new();
     let lines = format!("--compromised {} --reason stolen", home.key);
     home.ok(&home.advisory(&lines, "signed.json"));
     home.fails("kernel trust advisory signed.json --since-gen 99", 2);
@@ -181,7 +206,7 @@ fn what_the_receiver_believes_is_the_receiver_s_word() {
 
 #[test]
 fn an_advisory_that_nobody_could_take_is_not_written() {
-    let home = Home::new();
+    let home = Publisher::new();
     let key = home.key.clone();
     let (short, stranger) = (&key[..16], format!("gk1-{}", "0".repeat(64)));
     for lines in [

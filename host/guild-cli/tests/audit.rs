@@ -113,6 +113,44 @@ fn a_log_that_can_t_be_written_changes_nothing_but_a_warning() {
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     let listed = home.guild(&["kernel", "audit"]);
     assert_eq!(listed.status.code(), Some(40), "IO");
+    let said = String::from_utf8(listed.stderr).unwrap();
+    assert!(said.contains("it is a link"), "{said}");
+    let open = std::fs::Permissions::from_mode(0o777);
+    std::fs::remove_file(&audit).unwrap();
+    std::fs::create_dir(&audit).unwrap();
+    std::fs::set_permissions(&audit, open).unwrap();
+    let listed = home.guild(&["kernel", "audit"]);
+    let said = String::from_utf8(listed.stderr).unwrap();
+    assert!(said.contains("may write to it"), "{said}");
+    assert!(!said.contains("package store"), "{said}");
+}
+
+#[test]
+fn the_doctor_looks_at_the_log() {
+    let home = Home::new();
+    let check = || {
+        let answer = home.json(&["kernel", "doctor"]);
+        let checks = answer["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|it| it["name"] == "audit").unwrap()
+    };
+    assert_eq!(check()["finding"], "nothing was refused yet");
+    home.is_refused();
+    let audit = home.data().join("audit");
+    let found = check();
+    assert_eq!(found["status"], "ok", "{found}");
+    assert_eq!(found["details"]["records"], 1);
+    std::fs::set_permissions(&audit, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let open = check();
+    assert_eq!(open["status"], "warning", "{open}");
+    assert_eq!(open["fix"], format!("chmod 700 {}", audit.display()));
+    // A log whose only segment is gone says so.
+    std::fs::rename(audit.join("00000000.log"), audit.join("00000002.log")).unwrap();
+    let damaged = check();
+    assert_eq!(damaged["fix"], "guild kernel audit --verify", "{damaged}");
+    std::fs::remove_file(audit.join("00000002.log")).unwrap();
+    let said = home.guild(&["kernel", "audit"]).stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("has no record"), "{said}");
 }
 
 /// Whoever may not write to the data folder has no log, and hears nothing of it.

@@ -1,36 +1,37 @@
 //! What the package commands say, where no package is needed to see it.
 
+mod home;
 mod program;
 
-use rustix::process::{Pid, Signal, kill_process};
+use home::Home;
 use serde_json::Value;
+use std::ops::Deref;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
-use std::time::{Duration, Instant};
 
 /// A home folder with two keys, of which one is trusted.
-struct Home {
-    folder: tempfile::TempDir,
+struct Author {
+    home: Home,
     key: String,
 }
 
-impl Home {
-    fn new() -> Home {
-        let folder = tempfile::tempdir().unwrap();
-        let mut home = Home {
-            folder,
+impl Deref for Author {
+    type Target = Home;
+
+    fn deref(&self) -> &Home {
+        &self.home
+    }
+}
+
+impl Author {
+    fn new() -> Author {
+        let mut author = Author {
+            home: Home::new(),
             key: String::new(),
         };
-        home.key = home.keygen("author");
-        home.keygen("other");
-        home.json("kernel trust add author.json --scope org.example");
-        home
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
+        author.key = author.keygen("author");
+        author.keygen("other");
+        author.json("kernel trust add author.json --scope org.example");
+        author
     }
 
     fn keygen(&self, name: &str) -> String {
@@ -39,38 +40,11 @@ impl Home {
         );
         self.json(&line)["key_id"].as_str().unwrap().to_owned()
     }
-
-    fn run(&self, line: &str) -> Output {
-        let mut command = program::command(self.path());
-        if line.contains("--machine ") {
-            command.env_remove("GUILD_NO_MACHINE_STORE");
-        }
-        command.args(line.split(' ')).output().unwrap()
-    }
-
-    /// Exit code, standard output and standard error.
-    fn text(&self, line: &str) -> (i32, String, String) {
-        let output = self.run(line);
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        let code = output.status.code().unwrap();
-        (code, text(output.stdout), text(output.stderr))
-    }
-
-    fn answer(&self, line: &str) -> Value {
-        serde_json::from_slice(&self.run(&format!("--json {line}")).stdout).unwrap()
-    }
-
-    #[track_caller]
-    fn json(&self, line: &str) -> Value {
-        let answer = self.answer(line);
-        assert_eq!(answer["ok"], true, "{line}: {answer}");
-        answer
-    }
 }
 
 #[test]
 fn the_log_names_what_a_change_of_trust_changed() {
-    let home = Home::new();
+    let home = Author::new();
     home.json("kernel trust policy org.example --reviewers 1");
     let revoke = format!("kernel trust revoke {} --superseded", home.key);
     home.json(&revoke);
@@ -107,7 +81,7 @@ fn the_log_names_what_a_change_of_trust_changed() {
 
 #[test]
 fn a_checkpoint_is_all_that_is_printed_and_is_told_from_a_grown_chain() {
-    let home = Home::new();
+    let home = Author::new();
     let seed = format!("--key-id {} --seed-file author.seed", home.key);
     let (code, out, said) = home.text(&format!("kernel log --checkpoint note {seed}"));
     assert_eq!(code, 0, "{said}");
@@ -145,7 +119,7 @@ fn a_checkpoint_is_all_that_is_printed_and_is_told_from_a_grown_chain() {
 
 #[test]
 fn trusted_keys_are_listed_with_rights_holder_age_and_packages() {
-    let home = Home::new();
+    let home = Author::new();
     let (_, list, _) = home.text("kernel trust list");
     for words in [
         "author (test identity)\torg.example (publish)\theld by author-org",
@@ -165,7 +139,7 @@ fn trusted_keys_are_listed_with_rights_holder_age_and_packages() {
 
 #[test]
 fn a_withdrawal_says_that_nothing_stops() {
-    let home = Home::new();
+    let home = Author::new();
     let line = format!("kernel trust revoke {} --compromised --dry-run", home.key);
     let (_, _, said) = home.text(&line);
     assert!(said.contains("would be withdrawn"), "{said}");
@@ -177,7 +151,7 @@ fn a_withdrawal_says_that_nothing_stops() {
 
 #[test]
 fn a_floor_of_an_unknown_package_is_taken_and_said() {
-    let home = Home::new();
+    let home = Author::new();
     for line in [
         "kernel floor org.example.none",
         "kernel floor org.example.none 2",
@@ -191,9 +165,115 @@ fn a_floor_of_an_unknown_package_is_taken_and_said() {
     assert_eq!(raised["raised"]["known"], false);
 }
 
+/// A floor never falls, so a slip of the finger is asked about before it counts.
+#[test]
+fn a_floor_far_above_the_one_in_force_needs_a_word_more() {
+    let home = Author::new();
+    let floors = || home.json("kernel floor")["floors"].clone();
+    home.json("kernel floor org.example.x 5");
+    let before = floors();
+    for dry_run in ["", " --dry-run"] {
+        let refused = home.answer(&format!("kernel floor org.example.x 1006{dry_run}"));
+        assert_eq!(refused["code"], "USAGE", "{refused}");
+        let (message, hint) = (&refused["message"], &refused["hint"]);
+        let message = message.as_str().unwrap();
+        assert!(message.contains("is 5, and 1006 is more"), "{message}");
+        assert!(hint.as_str().unwrap().contains("--i-understand"), "{hint}");
+    }
+    let (code, data, said) = home.text("kernel floor org.example.x 1005 --dry-run");
+    assert_eq!(
+        (code, data.as_str()),
+        (0, "org.example.x\t1005\n"),
+        "{said}"
+    );
+    assert!(said.contains("would be 1005"), "{said}");
+    let preview = home.json("kernel floor org.example.x 2000 --dry-run --i-understand");
+    assert_eq!(preview["dry_run"], true);
+    assert_eq!(preview["raised"]["previous"], 5);
+    assert_eq!(floors(), before);
+    home.json("kernel floor org.example.x 1005");
+    home.json("kernel floor org.example.x 9007199254740991 --i-understand");
+    assert_eq!(floors()[0]["floor"], 9_007_199_254_740_991_u64);
+    // What is refused makes no store.
+    let fresh = Home::new();
+    assert_eq!(
+        fresh.answer("kernel floor org.example.x 1001")["code"],
+        "USAGE"
+    );
+    assert!(!fresh.path().join(".local").exists());
+}
+
+/// What was got instead of a bundle is named as somebody would who looks at it.
+#[test]
+fn what_is_no_bundle_is_called_so() {
+    let home = Author::new();
+    let long = "Hello, this is no bundle, and it is longer than a record.";
+    let cut = [b"PK\x03\x04".as_slice(), &[1; 100]].concat();
+    for (bytes, words) in [
+        (b"Hello".as_slice(), "too short to be a bundle"),
+        (long.as_bytes(), "neither begins nor ends as a bundle does"),
+        (&cut, "it is cut off"),
+    ] {
+        std::fs::write(home.path().join("file"), bytes).unwrap();
+        let refused = home.answer("kernel verify file");
+        assert_eq!(refused["code"], "BUNDLE_MALFORMED", "{refused}");
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn a_key_that_is_named_too_briefly_or_twice_is_a_matter_of_the_command_line() {
+    let home = Author::new();
+    let key = home.key.clone();
+    let advisory = |id: &str| {
+        let line =
+            "kernel advisory --floor org.example.x=1 --reason x --seed-file author.seed -o out";
+        home.answer(&format!("{line} --key-id {id}"))
+    };
+    let brief = advisory(&key[..15]);
+    assert_eq!(brief["code"], "USAGE", "{brief}");
+    assert!(
+        brief["message"].as_str().unwrap().contains("too little"),
+        "{brief}"
+    );
+    let other = advisory("gk1-0123456789ab");
+    assert!(
+        other["message"]
+            .as_str()
+            .unwrap()
+            .contains("is the seed of"),
+        "{other}"
+    );
+    let itself = home.answer(&format!(
+        "kernel rotate-key --key-id {key} --seed-file author.seed --new-public author.json --new-seed-file author.seed --scope org.example --out out"
+    ));
+    assert_eq!(itself["code"], "USAGE", "{itself}");
+    assert!(!home.path().join("out").exists());
+}
+
+/// What is signed hasn't happened yet, and a floor that nobody takes at once is told.
+#[test]
+fn an_advisory_says_what_it_will_do() {
+    let home = Author::new();
+    let line = format!(
+        "kernel advisory --key-id {key} --seed-file author.seed --reason x --compromised {key}",
+        key = home.key
+    );
+    let (_, _, said) = home.text(&format!("{line} --floor org.example.x=1000 -o near"));
+    assert!(said.contains("Withdraws gk1-"), "{said}");
+    assert!(!said.contains("is withdrawn"), "{said}");
+    assert!(!said.contains("refused"), "{said}");
+    let (_, _, said) = home.text(&format!("{line} --floor org.example.x=1002 -o far"));
+    assert!(
+        said.contains("is below 2 the whole advisory is refused"),
+        "{said}"
+    );
+}
+
 #[test]
 fn a_store_without_any_selection_has_nothing_to_roll_back() {
-    let home = Home::new();
+    let home = Author::new();
     let answer = home.answer("kernel rollback");
     assert_eq!(answer["code"], "ROLLBACK_UNAVAILABLE", "{answer}");
     assert!(
@@ -217,7 +297,7 @@ fn a_store_without_any_selection_has_nothing_to_roll_back() {
 /// A store that others could have written isn't read, and the machine's can be left out.
 #[test]
 fn the_machine_s_store_that_can_t_be_believed_can_be_left_out() {
-    let home = Home::new();
+    let home = Author::new();
     let machine = home.path().join("machine/kernels");
     std::fs::create_dir_all(&machine).unwrap();
     std::fs::set_permissions(&machine, PermissionsExt::from_mode(0o777)).unwrap();
@@ -261,7 +341,7 @@ fn the_machine_s_store_that_can_t_be_believed_can_be_left_out() {
 
 #[test]
 fn the_doctor_s_steps_are_those_that_mend() {
-    let home = Home::new();
+    let home = Author::new();
     let check = |name: &str| {
         let report = home.answer("kernel doctor");
         let checks = report["checks"].as_array().unwrap().clone();
@@ -286,43 +366,9 @@ fn the_doctor_s_steps_are_those_that_mend() {
     assert_eq!(listed["hint"], fix.as_str());
 }
 
-/// A command that works in a temporary folder takes it along, also when Ctrl-C ends it.
-#[test]
-fn an_interrupted_selftest_leaves_no_folder() {
-    let home = Home::new();
-    let temporary = home.path().join("tmp");
-    std::fs::create_dir(&temporary).unwrap();
-    let folders = || -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(&temporary).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect()
-    };
-    let mut child = program::command(home.path())
-        .args(["kernel", "selftest", "--crash"])
-        .env("TMPDIR", &temporary)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let start = Instant::now();
-    // The workshop's files come after the handler was set.
-    while !folders().first().is_some_and(|folder| {
-        std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some())
-    }) {
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "no folder was made"
-        );
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let status = child.wait().unwrap();
-    assert_eq!(status.signal(), Some(2), "{status}");
-    assert_eq!(folders(), Vec::<PathBuf>::new());
-}
-
 #[test]
 fn a_selftest_says_what_is_made_at_least() {
-    let home = Home::new();
+    let home = Author::new();
     let (code, _, said) = home.text("kernel selftest --crash --kills 0 --images 1");
     assert_eq!(code, 0, "{said}");
     assert!(

@@ -85,8 +85,8 @@ fn a_filter_that_is_none_is_refused() {
 #[test]
 fn colours_follow_the_option_and_the_variables() {
     let coloured = |variables: &[(&str, &str)], args: &[&str]| {
-        let output = guild(variables, &[args, &["instal"]].concat());
-        text(&output.stderr).contains('\u{1b}')
+        let output = guild(variables, &[args, &["--help"]].concat());
+        text(&output.stdout).contains('\u{1b}')
     };
     assert!(!coloured(&[], &[]), "not a terminal");
     assert!(coloured(&[], &["--color", "always"]));

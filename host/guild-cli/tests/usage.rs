@@ -33,6 +33,70 @@ fn without_json_it_is_text_for_people() {
     assert_eq!(guild(&["--help"]).status.code(), Some(0));
 }
 
+/// Whoever refuses a command line, the words have one shape, and a next step.
+#[test]
+fn every_refusal_of_a_command_line_has_one_line_a_code_and_a_hint() {
+    for (line, message, hint) in [
+        (
+            "kernel trust add",
+            "the following required arguments were not provided: --scope <PREFIX>, <PUBLIC>",
+            "`guild help kernel trust add` says what it takes",
+        ),
+        (
+            "kernel instal",
+            "unrecognized subcommand 'instal'",
+            "'install'",
+        ),
+        (
+            "kernel floor x y",
+            "invalid value 'y' for '[EPOCH]'",
+            "`guild help kernel floor`",
+        ),
+        (
+            "--nonsense",
+            "unexpected argument '--nonsense' found",
+            "usage: guild",
+        ),
+        // By the command itself.
+        (
+            "kernel disable NO",
+            "ID: ",
+            "`guild help kernel disable` says what it takes",
+        ),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let refused = guild(&words);
+        assert_eq!(refused.status.code(), Some(2), "{line}");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines.len(), 2, "{line}: {said}");
+        assert!(lines[0].starts_with(&format!("error: {message}")), "{said}");
+        assert!(lines[0].ends_with(" [USAGE]"), "{said}");
+        assert!(
+            lines[1].starts_with("hint: ") && lines[1].contains(hint),
+            "{said}"
+        );
+        let answer = guild(&[&["--json"], &words[..]].concat());
+        let answer: serde_json::Value = serde_json::from_slice(&answer.stdout).unwrap();
+        let shown = format!("error: {} [USAGE]", answer["message"].as_str().unwrap());
+        assert_eq!(shown, lines[0], "{line}");
+        // The usage that clap shows depends on what was given.
+        assert!(answer["hint"].as_str().unwrap().contains(hint), "{answer}");
+    }
+}
+
+/// What only the program says to itself is in no list of options.
+#[test]
+fn completions_name_no_hidden_word() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = String::from_utf8(guild(&["completions", shell]).stdout).unwrap();
+        assert!(script.contains("selftest"), "{shell}");
+        for word in ["run-one", "__trial", "__probe"] {
+            assert!(!script.contains(word), "{shell}: {word}");
+        }
+    }
+}
+
 /// clap suggests what is alike; where it finds nothing, the commands are listed.
 #[test]
 fn a_misspelt_command_gets_a_suggestion_or_the_list() {

@@ -6,11 +6,12 @@ use std::io::Read as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::error::{CrashError, Result};
 use crate::invariant::{Invariant, Violation};
+use crate::leash::Leash;
 use crate::random::Random;
 use crate::trial::Trial;
 
@@ -35,7 +36,8 @@ struct Ended {
 
 impl Trial<'_> {
     /// Runs the operation once to its end, and `runs` times with a kill. `command` makes the process that runs it on the
-    /// store in the folder `kernels` of a folder, and says on standard output when it succeeded.
+    /// store in the folder `kernels` of a folder, and says on standard output when it succeeded. Each process is on
+    /// `leash`, so that another thread can end it.
     ///
     /// # Errors
     /// Where a process can't be started or a folder can't be made.
@@ -44,15 +46,17 @@ impl Trial<'_> {
         folder: &Path,
         runs: usize,
         random: &mut Random,
+        leash: &Leash,
         command: &dyn Fn(&Path) -> Command,
     ) -> Result<Kills> {
         let mut kills = Kills::default();
-        let undisturbed = self.kill_one(folder, None, command, &mut kills)?;
+        let runner = Runner { leash, command };
+        let undisturbed = self.kill_one(folder, None, &runner, &mut kills)?;
         for _ in 0..runs {
             let moment = random.below(undisturbed.as_micros() as usize);
             let moment = Duration::from_micros(moment as u64);
             kills.runs += 1;
-            self.kill_one(folder, Some(moment), command, &mut kills)?;
+            self.kill_one(folder, Some(moment), &runner, &mut kills)?;
         }
         Ok(kills)
     }
@@ -62,7 +66,7 @@ impl Trial<'_> {
         &self,
         folder: &Path,
         moment: Option<Duration>,
-        command: &dyn Fn(&Path) -> Command,
+        runner: &Runner<'_>,
         kills: &mut Kills,
     ) -> Result<Duration> {
         let data = folder.join("data");
@@ -72,15 +76,8 @@ impl Trial<'_> {
             .create(&data)
             .map_err(CrashError::io(&data))?;
         self.lay_out(&store)?;
-        let mut command = command(&data);
         let start = Instant::now();
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(CrashError::io(Path::new(command.get_program())))?;
-        let ended = end(child, moment).map_err(CrashError::io(&data))?;
+        let ended = runner.run(&data, moment)?;
         let lasted = start.elapsed();
         kills.killed += usize::from(ended.was_killed);
         let violation = match ended.failure {
@@ -99,24 +96,39 @@ impl Trial<'_> {
     }
 }
 
-/// Kills the process after `moment`, or lets it end.
-fn end(mut child: Child, moment: Option<Duration>) -> std::io::Result<Ended> {
-    if let Some(moment) = moment {
-        std::thread::sleep(moment);
-        // One that has ended can't be killed any more, and needn't.
-        let _ = child.kill();
-    }
-    let (mut said, mut complained) = (String::new(), String::new());
-    if let (Some(stdout), Some(stderr)) = (child.stdout.as_mut(), child.stderr.as_mut()) {
+/// What processes are made of, and what holds them.
+struct Runner<'a> {
+    leash: &'a Leash,
+    command: &'a dyn Fn(&Path) -> Command,
+}
+
+impl Runner<'_> {
+    /// Starts a process on the store in `data` and kills it after `moment`, or lets it end.
+    fn run(&self, data: &Path, moment: Option<Duration>) -> Result<Ended> {
+        let mut command = (self.command)(data);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let program = Path::new(command.get_program()).to_owned();
+        let pipes = self.leash.start(&mut command);
+        let (mut stdout, mut stderr) = pipes.map_err(CrashError::io(&program))?;
+        if let Some(moment) = moment {
+            std::thread::sleep(moment);
+            self.leash.kill();
+        }
+        let (mut said, mut complained) = (String::new(), String::new());
         // Both fit into a pipe, so that the order of reading doesn't matter.
-        stdout.read_to_string(&mut said)?;
-        stderr.read_to_string(&mut complained)?;
+        let status = stdout
+            .read_to_string(&mut said)
+            .and_then(|_| stderr.read_to_string(&mut complained))
+            .and_then(|_| self.leash.wait())
+            .map_err(CrashError::io(data))?;
+        let was_killed = status.signal() == Some(9);
+        Ok(Ended {
+            was_killed,
+            acknowledged: status.success() || !said.is_empty(),
+            failure: (!status.success() && !was_killed).then(|| format!("{status}: {complained}")),
+        })
     }
-    let status = child.wait()?;
-    let was_killed = status.signal() == Some(9);
-    Ok(Ended {
-        was_killed,
-        acknowledged: status.success() || !said.is_empty(),
-        failure: (!status.success() && !was_killed).then(|| format!("{status}: {complained}")),
-    })
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::digest::Digest;
 use crate::envelope::{EnvelopeSignature, add_signature};
 use crate::error::{Error, Result};
-use crate::key::{KeyId, KeyRecord};
+use crate::key::{KeyId, KeyRecord, PublicKey};
 use crate::limits::STATEMENT_MAX_BYTES;
 use crate::outside;
 use crate::seed::SecretSeed;
@@ -133,6 +133,20 @@ impl SignedCheckpoint {
         let entry = EnvelopeSignature::sign(seed, Purpose::Checkpoint, &self.statement.body.0)?;
         add_signature(&mut self.statement.signatures, entry)?;
         Ok(self)
+    }
+
+    /// Whether `key` signed it.
+    ///
+    /// # Errors
+    /// [`Error::SignatureInvalid`] for a signature under its name that isn't by it.
+    pub fn is_signed_by(&self, key: &PublicKey) -> Result<bool> {
+        let id = key.id();
+        let mut entries = self.statement.signatures.iter();
+        let Some(entry) = entries.find(|entry| entry.keyid == id) else {
+            return Ok(false);
+        };
+        sign::verify(key, Purpose::Checkpoint, &self.statement.body.0, &entry.sig)?;
+        Ok(true)
     }
 
     /// Writes it to the new file `path`.

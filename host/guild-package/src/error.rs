@@ -432,7 +432,7 @@ pub enum Error {
         next: &'static str,
     },
     /// Somebody else could have written the store.
-    #[error("the package store {} can't be believed: {detail}", .path.display())]
+    #[error("the folder {} can't be believed: {detail}", .path.display())]
     StoreUnsafe {
         /// The store's folder.
         path: PathBuf,

@@ -110,6 +110,10 @@ impl SecretSeed {
         let found = self.public_key()?.id();
         match found.matches(key) {
             true => Ok(found),
+            false if found.to_string().starts_with(key) => Err(Error::usage(
+                format!("`{}` is too little of a key's id", escape(key)),
+                "Give the whole id, or its first 12 digits or more behind `gk1-`",
+            )),
             false => Err(Error::usage(
                 format!("this is the seed of {found}, not of {}", escape(key)),
                 "Give the key id that `guild kernel keygen` printed",

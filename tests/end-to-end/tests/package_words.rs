@@ -73,6 +73,24 @@ fn a_package_that_fails_today_s_trust_is_named_with_a_way_out() {
     assert_eq!(run(&site, &[]).0, 0);
 }
 
+/// It loads, and wouldn't come back once it is disabled.
+#[test]
+fn what_is_enabled_below_its_floor_is_named_where_packages_are_looked_over() {
+    let site = Site::with(&[QWEN]);
+    site.guild.json(&["kernel", "floor", QWEN.0, "7"]).unwrap();
+    let doctor = site.guild.json(&["kernel", "doctor"]).unwrap();
+    let mut checks = doctor["checks"].as_array().unwrap().iter();
+    let packages = checks.find(|check| check["name"] == "packages").unwrap();
+    assert_eq!(packages["status"], "warning", "{packages}");
+    let consequence = text(&packages["consequence"]);
+    let words = format!("{} 1.0.0 is enabled below its floor, 7", QWEN.0);
+    assert!(consequence.contains(&words), "{consequence}");
+    assert_eq!(packages["details"]["packages"][0]["below_floor"], true);
+    let (listed, _) = said(&site, &["kernel", "rollback", "--list"]);
+    assert!(listed.starts_with(&format!("*! {}", QWEN.0)), "{listed}");
+    assert!(listed.contains("DOWNGRADE_REFUSED"), "{listed}");
+}
+
 #[test]
 fn a_missing_file_is_marked_and_the_same_bundle_brings_it_back() {
     let site = Site::with(&[QWEN]);

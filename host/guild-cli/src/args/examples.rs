@@ -96,7 +96,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "kernel cosign",
         &[
-            "guild kernel cosign today.json --after yesterday.json --public machine.json --key-id gk1-0123456789ab --seed-file witness.seed --out cosigned.json",
+            "guild kernel cosign today.json --after yesterday-seen.json --public machine.json --key-id gk1-0123456789ab --seed-file witness.seed --out cosigned.json",
         ],
     ),
     ("kernel verify", &["guild kernel verify package.gkernel"]),
@@ -144,7 +144,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "kernel log",
         &[
             "guild kernel log",
-            "guild kernel log --verify --against checkpoint.json",
+            "guild kernel log --against checkpoint.json --public witness.json",
             "guild kernel log --checkpoint checkpoint.json --key-id gk1-0123456789ab --seed-file machine.seed",
         ],
     ),
@@ -203,6 +203,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         "kernel floor",
         &[
             "guild kernel floor",
+            "guild kernel floor org.example.kernels 3 --dry-run",
             "guild kernel floor org.example.kernels 3",
         ],
     ),

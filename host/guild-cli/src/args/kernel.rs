@@ -157,9 +157,13 @@ pub struct LogArgs {
     /// Check every generation against the digest by which its successor names it.
     #[arg(long)]
     pub verify: bool,
-    /// With --verify: check that the chain went through what this checkpoint says; a trusted key must have signed it.
-    #[arg(long, value_name = "FILE", requires = "verify")]
+    /// As --verify, and check that the chain went through what this checkpoint says; a trusted key must have signed it,
+    /// or that of --public.
+    #[arg(long, value_name = "FILE")]
     pub against: Option<PathBuf>,
+    /// Public key record of a key that signed that checkpoint; nothing else is believed of it.
+    #[arg(long, value_name = "FILE", requires = "against")]
+    pub public: Option<PathBuf>,
     /// Write a signed note of the chain's length and last digest to this new file, and list nothing.
     #[arg(long, value_name = "FILE", conflicts_with = "count", requires_all = ["key_id", "seed_file"])]
     pub checkpoint: Option<PathBuf>,
@@ -223,9 +227,6 @@ pub struct SelftestArgs {
     /// For what is drawn by chance.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// Run one operation on the store of a trial, for the parent that will kill it.
-    #[arg(long, hide = true, num_args = 3, value_names = ["OPERATION", "WORKSHOP", "STORE"])]
-    pub run_one: Vec<PathBuf>,
 }
 
 /// `guild kernel floor`.
@@ -237,4 +238,10 @@ pub struct FloorArgs {
     /// Lowest security epoch from now on; it never falls.
     #[arg(value_name = "EPOCH", requires = "id", value_parser = clap::value_parser!(u64).range(..=guild_package::limits::JSON_MAX_INTEGER))]
     pub epoch: Option<u64>,
+    /// Say what would change, and change nothing.
+    #[arg(long, requires = "epoch")]
+    pub dry_run: bool,
+    /// Confirms an epoch that is more than 1,000 above the floor in force.
+    #[arg(long, requires = "epoch")]
+    pub i_understand: bool,
 }

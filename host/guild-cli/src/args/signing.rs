@@ -166,7 +166,7 @@ pub struct CosignArgs {
     /// Public key record of a key that must have signed it.
     #[arg(long, value_name = "FILE")]
     pub public: PathBuf,
-    /// The checkpoint of the same store that was cosigned before.
+    /// The checkpoint of the same store that the same key cosigned before.
     #[arg(long, value_name = "FILE")]
     pub after: Option<PathBuf>,
     /// The seed.

@@ -69,10 +69,10 @@ pub struct TrustPolicyArgs {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(..=32))]
     pub reviewers: Option<u64>,
     /// Whether the keys of one operator count once: yes or no.
-    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "yes", value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(long, value_name = "yes/no", num_args = 0..=1, default_missing_value = "yes", hide_possible_values = true, value_parser = clap::builder::BoolishValueParser::new())]
     pub distinct_operators: Option<bool>,
     /// Whether a load is refused where the environment could put other code beside a package: yes or no.
-    #[arg(long, value_name = "YES", num_args = 0..=1, default_missing_value = "yes", value_parser = clap::builder::BoolishValueParser::new())]
+    #[arg(long, value_name = "yes/no", num_args = 0..=1, default_missing_value = "yes", hide_possible_values = true, value_parser = clap::builder::BoolishValueParser::new())]
     pub strict_ambient: Option<bool>,
 }
 

@@ -2,13 +2,14 @@
 
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, existing_store};
+use crate::places::{Places, read_store};
 use serde_json::{Value, json};
 
 /// Prints one line an operation or runner.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let active = match existing_store(places)? {
-        Some(store) => store.active()?,
+    let found = read_store(places, output)?;
+    let active = match &found {
+        Some(found) => found.store.active()?,
         None => Vec::new(),
     };
     let mut rows: Vec<Value> = Vec::new();
@@ -24,5 +25,5 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
     if active.is_empty() {
         output.say("No package is active.");
     }
-    output.object(json!({ "active": rows }))
+    output.object(json!({ "active": rows, "store": found.map(|found| found.whose) }))
 }

@@ -9,6 +9,7 @@ use guild_package::KeyId;
 use guild_package::advisory::{
     AdvisoryBody, FloorLine, WithdrawalLine, WithdrawnAs, write_advisory,
 };
+use guild_package::limits::{ADVISORY_LIST_MAX, EPOCH_RISE_MAX};
 use guild_package::text::{PlainText, escape};
 use guild_package::verify::system_time_s;
 use serde_json::json;
@@ -19,7 +20,18 @@ use std::num::NonZeroU64;
 pub fn run(args: &AdvisoryArgs, output: Output) -> Outcome<()> {
     let reason: PlainText = parsed("--reason", &args.reason)?;
     if reason.as_str().is_empty() {
-        return Err(Failure::new(Exit::Usage, "--reason: it is empty"));
+        return Err(Failure::new(Exit::Usage, "--reason: it is empty")
+            .hint("say why: it is shown where the advisory is taken"));
+    }
+    let lists = [
+        args.superseded.len() + args.compromised.len(),
+        args.floor.len(),
+    ];
+    if lists.iter().any(|lines| *lines > ADVISORY_LIST_MAX) {
+        let message = format!(
+            "an advisory has {ADVISORY_LIST_MAX} keys and {ADVISORY_LIST_MAX} floors at most"
+        );
+        return Err(Failure::new(Exit::Usage, message).hint("sign several"));
     }
     let seed = kernel_seed::open(&args.seed)?;
     let signer = seed.check_id(&args.seed.key_id)?;
@@ -31,11 +43,10 @@ pub fn run(args: &AdvisoryArgs, output: Output) -> Outcome<()> {
     };
     write_advisory(&args.out, &body, &[&seed])?;
     for line in &body.withdrawals {
-        output.say(format!("{} is withdrawn", line.key));
+        output.say(format!("Withdraws {} where it is taken", line.key));
     }
     for line in &body.floors {
-        let (id, epoch) = (&line.id, line.security_epoch);
-        output.say(format!("The floor of {id} rises to {epoch}"));
+        say_floor(line, output);
     }
     output.say(format!("Advisory {}", args.out.display()));
     output.say("Whoever trusts the key takes it with `guild kernel trust advisory`.");
@@ -46,6 +57,18 @@ pub fn run(args: &AdvisoryArgs, output: Output) -> Outcome<()> {
         "floors": body.floors,
         "advisory": args.out,
     }))
+}
+
+fn say_floor(line: &FloorLine, output: Output) {
+    let (id, epoch) = (&line.id, line.security_epoch);
+    output.say(format!(
+        "Raises the floor of {id} to {epoch} where it is taken"
+    ));
+    if let Some(least) = epoch.checked_sub(EPOCH_RISE_MAX).filter(|least| *least > 0) {
+        output.say(format!(
+            "Where the floor of {id} is below {least} the whole advisory is refused: no advisory raises one by more than {EPOCH_RISE_MAX}"
+        ));
+    }
 }
 
 fn withdrawals(
@@ -103,5 +126,5 @@ fn floors(texts: &[String], reason: &PlainText) -> Outcome<Vec<FloorLine>> {
 }
 
 fn twice(name: &impl Display) -> Failure {
-    Failure::new(Exit::Usage, format!("{name} is named twice"))
+    Failure::new(Exit::Usage, format!("{name} is named twice")).hint("name each once")
 }

@@ -4,9 +4,9 @@ use crate::args::AuditArgs;
 use crate::audit::existing;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::places::Places;
-use guild_package::audit::{Fault, FaultKind, Record, Verified};
+use guild_package::audit::{Record, Verified};
 use guild_package::text::Time;
 use serde_json::{Value, json};
 
@@ -24,6 +24,9 @@ pub fn run(args: &AuditArgs, places: &Places, output: Output) -> Outcome<()> {
     for record in records {
         output.data(line(record))?;
     }
+    if verified.records == 0 {
+        output.say("The audit log has no record.");
+    }
     if verified.counted > 0 {
         output.say(format!(
             "{} more have no record of their own: they were like one of these, or too many at once.",
@@ -31,8 +34,7 @@ pub fn run(args: &AuditArgs, places: &Places, output: Output) -> Outcome<()> {
         ));
     }
     let answer = answer(records, &verified, args.verify);
-    let is_damage = |fault: &&Fault| fault.kind != FaultKind::Torn;
-    let damaged = verified.faults.iter().filter(is_damage).count();
+    let damaged = verified.damage();
     if !args.verify {
         if damaged > 0 {
             output.say("The audit log is damaged; --verify says where.");
@@ -43,7 +45,7 @@ pub fn run(args: &AuditArgs, places: &Places, output: Output) -> Outcome<()> {
         output.say(fault.to_string());
     }
     if damaged > 0 {
-        let message = format!("the audit log has {damaged} fault(s)");
+        let message = format!("the audit log has {}", count(damaged, "fault"));
         let hint = "what is whole is listed, and new records go into another segment; keep a copy of \
                     the folder if you don't know why";
         return Err(Failure::new(Exit::StoreCorrupt, message)
@@ -51,8 +53,9 @@ pub fn run(args: &AuditArgs, places: &Places, output: Output) -> Outcome<()> {
             .with_fields(answer));
     }
     output.say(format!(
-        "The audit log is whole: {} records in {} segments",
-        verified.records, verified.segments
+        "The audit log is whole: {} in {}",
+        count(verified.records, "record"),
+        count(verified.segments, "segment")
     ));
     output.object(answer)
 }

@@ -5,7 +5,7 @@ use crate::commands::{DAY_S, kernel_seed, parsed};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::places::{Places, required_store};
+use crate::places::{Places, required_to_read};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use guild_package::countersign::{Addition, countersign_bundle};
@@ -15,7 +15,8 @@ use serde_json::json;
 
 /// Writes the bundle with one more signature.
 pub fn run(args: &CountersignArgs, places: &Places, output: Output) -> Outcome<()> {
-    let trust = required_store(places)?.trust()?;
+    let found = required_to_read(places, output)?;
+    let trust = found.store.trust()?;
     let addition = addition(args)?;
     let seed = kernel_seed::open(&args.seed)?;
     let key = seed.check_id(&args.seed.key_id)?;
@@ -34,6 +35,7 @@ pub fn run(args: &CountersignArgs, places: &Places, output: Output) -> Outcome<(
         "key_id": key,
         "role": role,
         "bundle": args.out,
+        "store": found.whose,
     }))
 }
 

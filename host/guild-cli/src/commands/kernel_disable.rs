@@ -1,7 +1,7 @@
 //! `guild kernel disable`: loads no version of a package any more.
 
 use crate::args::DisableArgs;
-use crate::commands::kernel_selection::say;
+use crate::commands::kernel_selection::{answer, say_what};
 use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
@@ -26,12 +26,8 @@ pub fn run(args: &DisableArgs, places: &Places, output: Output) -> Outcome<()> {
         Some(version) => Some(format!("the machine's {} {version}", selected.id)),
         None => built_in.map(|built_in| format!("builtin.{}", built_in.id())),
     };
-    output.say(match &fallback {
-        Some(fallback) => format!(
-            "Sessions from now on use {fallback}, if they don't leave it out; those that run keep theirs."
-        ),
-        None => "Sessions from now on are without it; those that run keep it.".to_owned(),
-    });
+    say_what(&selected, output);
+    say_fallback(fallback.as_deref(), output);
     for in_use in &selected.in_use {
         let who: Vec<String> = in_use.sessions.iter().map(LeaseNote::to_string).collect();
         let who = match who.is_empty() {
@@ -45,7 +41,16 @@ pub fn run(args: &DisableArgs, places: &Places, output: Output) -> Outcome<()> {
     }
     let in_use: Vec<Value> = selected.in_use.iter().map(row).collect();
     let more = json!({ "fallback": fallback, "still_used": in_use });
-    say(&selected, more, output)
+    answer(&selected, more, output)
+}
+
+fn say_fallback(fallback: Option<&str>, output: Output) {
+    output.say(match fallback {
+        Some(fallback) => format!(
+            "Sessions from now on use {fallback}, if they don't leave it out; those that run keep theirs."
+        ),
+        None => "Sessions from now on are without it; those that run keep it.".to_owned(),
+    });
 }
 
 fn row(in_use: &InUse) -> Value {

@@ -2,28 +2,31 @@
 
 use crate::args::FloorArgs;
 use crate::commands::parsed;
-use crate::failure::Outcome;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::places::{Places, existing_store, open_store};
+use crate::places::{Places, Whose, open_store, own_store, read_store, required_store};
+use guild_package::limits::EPOCH_RISE_MAX;
 use guild_package::store::FloorRaised;
 use guild_package::{PackageId, Store};
 use serde_json::{Value, json};
 
 /// Lists the floors, or raises one.
 pub fn run(args: &FloorArgs, places: &Places, output: Output) -> Outcome<()> {
-    match (&args.id, args.epoch) {
-        (Some(package), Some(epoch)) => raise(package, epoch, places, output),
-        (wanted, _) => list(wanted.as_deref(), places, output),
+    let id: Option<PackageId> = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
+    match (id, args.epoch) {
+        (Some(id), Some(epoch)) => raise(args, &id, epoch, places, output),
+        (wanted, _) => list(wanted.as_ref(), places, output),
     }
 }
 
-fn list(wanted: Option<&str>, places: &Places, output: Output) -> Outcome<()> {
-    let wanted: Option<PackageId> = wanted.map(|id| parsed("ID", id)).transpose()?;
-    let store = existing_store(places)?;
-    let generation = store.as_ref().map(Store::generation).transpose()?;
-    let below = store.as_ref().and_then(Store::below);
+fn list(wanted: Option<&PackageId>, places: &Places, output: Output) -> Outcome<()> {
+    let found = read_store(places, output)?;
+    let store = found.as_ref().map(|found| &found.store);
+    let generation = store.map(Store::generation).transpose()?;
+    let below = store.and_then(Store::below);
     let below = below.map(Store::generation).transpose()?;
-    if let Some(id) = &wanted
+    if let Some(id) = wanted
         && !generation.iter().chain(&below).any(|it| it.knows(id))
     {
         output.say(unknown(id));
@@ -32,41 +35,63 @@ fn list(wanted: Option<&str>, places: &Places, output: Output) -> Outcome<()> {
     let floors = floors.unwrap_or_default();
     let mut rows: Vec<Value> = Vec::new();
     for (id, floor) in &floors {
-        if wanted.as_ref().is_none_or(|wanted| wanted == id) {
+        if wanted.is_none_or(|wanted| wanted == id) {
             output.data(format!("{id}\t{floor}"))?;
             rows.push(json!({ "id": id, "floor": floor }));
         }
     }
-    match (&wanted, rows.is_empty()) {
+    match (wanted, rows.is_empty()) {
         (Some(id), true) => output.say(format!(
             "{id} has no floor: every security epoch is accepted."
         )),
         (None, true) => output.say("No floor was raised: every security epoch is accepted."),
         _ => {}
     }
-    output.object(json!({ "floors": rows, "raised": null }))
+    output.object(json!({
+        "floors": rows,
+        "raised": null,
+        "dry_run": false,
+        "store": found.map(|found| found.whose),
+    }))
 }
 
 fn unknown(id: &PackageId) -> String {
     format!("No version of {id} is or was installed here; a floor counts for the first one too.")
 }
 
-fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<()> {
-    let id = parsed("ID", package)?;
-    let store = open_store(places)?;
-    let raised = store.raise_floor(&id, epoch)?;
-    output.say(format!(
-        "The floor of {} is {epoch} now; it never falls",
-        raised.id
-    ));
+fn raise(
+    args: &FloorArgs,
+    id: &PackageId,
+    epoch: u64,
+    places: &Places,
+    output: Output,
+) -> Outcome<()> {
+    // Before a store is made for it.
+    check_rise(args, id, epoch, places)?;
+    let (store, raised) = match args.dry_run {
+        true => {
+            let store = required_store(places)?;
+            let raised = store.preview_floor(id, epoch)?;
+            (store, raised)
+        }
+        false => {
+            let store = open_store(places)?;
+            let raised = store.raise_floor(id, epoch)?;
+            (store, raised)
+        }
+    };
+    output.say(match args.dry_run {
+        true => format!("The floor of {id} would be {epoch}, and would never fall again"),
+        false => format!("The floor of {id} is {epoch} now; it never falls"),
+    });
     if !raised.known {
-        output.say(unknown(&raised.id));
+        output.say(unknown(id));
     }
-    say_below(&raised, false, output);
+    say_below(&raised, args.dry_run, output);
     if store.below().is_some() {
         output.say("Packages of the machine's store load as before: its owner raises the floor there with `guild --machine kernel floor`");
     }
-    output.data(format!("{}\t{epoch}", raised.id))?;
+    output.data(format!("{id}\t{epoch}"))?;
     output.object(json!({
         "floors": [{ "id": raised.id, "floor": raised.floor }],
         "raised": {
@@ -76,7 +101,26 @@ fn raise(package: &str, epoch: u64, places: &Places, output: Output) -> Outcome<
             "enabled_below": raised.enabled_below,
             "generation": raised.generation,
         },
+        "dry_run": args.dry_run,
+        "store": Whose::of_changed(places),
     }))
+}
+
+/// A slip of the finger could shut out every release of a package for ever.
+fn check_rise(args: &FloorArgs, id: &PackageId, epoch: u64, places: &Places) -> Outcome<()> {
+    let generation = own_store(places)?.map(|store| store.generation());
+    let floor = generation
+        .transpose()?
+        .and_then(|it| it.floors.get(id).copied());
+    let floor = floor.unwrap_or(0);
+    if args.i_understand || epoch <= floor.saturating_add(EPOCH_RISE_MAX) {
+        return Ok(());
+    }
+    let message = format!(
+        "the floor of {id} is {floor}, and {epoch} is more than {EPOCH_RISE_MAX} above it: no release with a lower epoch could be installed any more"
+    );
+    Err(Failure::new(Exit::Usage, message)
+        .hint("a floor never falls again, so check the number; --i-understand takes it"))
 }
 
 /// Names the installed versions below a floor, and the one that is enabled all the same.

@@ -2,39 +2,42 @@
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{Output, plain};
-use crate::places::{Places, required_store};
+use crate::output::{Output, count, plain};
+use crate::places::{Places, Whose, required_to_read};
 use guild_package::store::{Examined, Fault};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// Names every fault, and ends with the first one's code.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let examined = required_store(places)?.examine()?;
+    let found = required_to_read(places, output)?;
+    let examined = found.store.examine()?;
     for fault in &examined.faults {
         output.data(line(fault))?;
     }
     for path in &examined.strangers {
         output.say(format!("{} is no part of the store", plain(path.as_str())));
     }
-    let answer = answer(&examined);
+    let answer = answer(&examined, found.whose);
     match examined.faults.first() {
         None => {
             output.say(format!(
-                "The store is whole: {} versions, {} files, {} bytes",
-                examined.versions, examined.files, examined.bytes
+                "The store is whole: {}, {}, {}",
+                count(examined.versions, "version"),
+                count(examined.files, "file"),
+                count(examined.bytes, "byte")
             ));
             output.object(answer)
         }
         Some(fault) => {
             let exit = Exit::from_number(fault.error.code().exit_code());
-            let count = examined.faults.len();
+            let faults = count(examined.faults.len(), "fault");
             // One step mends many faults of one kind, as of all files of a bundle.
             let steps: BTreeSet<String> = examined.faults.iter().map(next_step).collect();
             let steps: Vec<String> = steps.into_iter().collect();
             Err(
-                Failure::new(exit, format!("the package store has {count} fault(s)"))
-                    .hint(steps.join("; "))
+                Failure::new(exit, format!("the package store has {faults}"))
+                    .hint(found.whose.addressed(&steps.join("; ")))
                     .with_fields(answer),
             )
         }
@@ -58,7 +61,7 @@ fn line(fault: &Fault) -> String {
     format!("{what}\t{}\t{message}", code.name())
 }
 
-fn answer(examined: &Examined) -> Value {
+fn answer(examined: &Examined, whose: Whose) -> Value {
     let faults: Vec<Value> = examined
         .faults
         .iter()
@@ -86,5 +89,6 @@ fn answer(examined: &Examined) -> Value {
         "bytes": examined.bytes,
         "faults": faults,
         "strangers": strangers,
+        "store": whose,
     })
 }

@@ -1,7 +1,7 @@
 //! `guild kernel gc`: deletes files that no installed version needs.
 
 use crate::failure::Outcome;
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::places::{Places, own_store};
 use guild_package::store::Collected;
 use serde_json::json;
@@ -17,12 +17,19 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
         bytes,
         in_use,
     } = collected;
-    output.say(format!("{files} files deleted, {bytes} bytes"));
+    output.data(format!(
+        "{} deleted, {}",
+        count(files, "file"),
+        count(bytes, "byte")
+    ))?;
     if in_use > 0 {
         output.say(format!(
-            "{in_use} removed versions are still used by a session; their files stay"
+            "{} still used by a session; the files stay",
+            match in_use {
+                1 => "1 removed version is".to_owned(),
+                more => format!("{more} removed versions are"),
+            }
         ));
     }
-    output.data(format!("{files} {bytes}"))?;
     output.object(json!({ "files": files, "bytes": bytes, "in_use": in_use }))
 }

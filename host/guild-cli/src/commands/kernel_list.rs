@@ -5,7 +5,7 @@ use crate::commands::{kernel_countersigners, parsed};
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::places::{Places, found_store};
+use crate::places::{Places, Whose, read_store};
 use guild_loader::refused_by_surroundings;
 use guild_package::verify::Signer;
 use guild_package::{InstalledPackage, ListedPackage, PackageId};
@@ -21,14 +21,14 @@ struct Row {
 /// named, everything that is known is shown.
 pub fn run(args: &ListArgs, places: &Places, output: Output) -> Outcome<()> {
     let id = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
-    let found = found_store(places)?;
+    let found = read_store(places, output)?;
     let mut packages = match &found {
         Some(found) => found.store.list()?,
         None => Vec::new(),
     };
     packages.retain(|package| id.as_ref().is_none_or(|id| *id == package.id));
-    if let Some(found) = found.filter(|found| found.is_machine_s) {
-        found.say_whose(output);
+    let whose = found.map(|found| found.whose);
+    if whose == Some(Whose::OnlyTheMachine) {
         packages.iter_mut().for_each(|package| package.below = true);
     }
     let rows: Vec<Row> = packages.into_iter().map(Row::of).collect();
@@ -42,7 +42,7 @@ pub fn run(args: &ListArgs, places: &Places, output: Output) -> Outcome<()> {
     }
     say(&rows, id.as_ref(), output)?;
     let rows: Vec<Value> = rows.iter().map(Row::object).collect();
-    output.object(json!({ "packages": rows }))
+    output.object(json!({ "packages": rows, "store": whose }))
 }
 
 /// What the marks mean, or that there is nothing.
@@ -81,7 +81,7 @@ impl Row {
         for (holds, words) in [
             (listed.below, "the machine's"),
             (listed.held_back, "held back"),
-            (self.is_below_floor(), "below its floor"),
+            (listed.is_below_floor(), "below its floor"),
         ] {
             if holds {
                 line.push('\t');
@@ -89,12 +89,6 @@ impl Row {
             }
         }
         line
-    }
-
-    /// It loads where it is enabled, and can't be enabled again.
-    fn is_below_floor(&self) -> bool {
-        let package = self.listed.package.as_ref();
-        package.is_ok_and(|package| package.manifest().security_epoch < self.listed.floor)
     }
 
     /// Who signed it, and what else is known.

@@ -1,38 +1,40 @@
 //! `guild kernel log`: lists what changed the store, from its chain of generations.
 
 use crate::args::{LogArgs, SeedArgs};
-use crate::commands::{kernel_seed, parsed};
+use crate::commands::{kernel_cosign, kernel_seed, parsed};
 use crate::failure::Outcome;
-use crate::output::Output;
-use crate::places::{Places, existing_store, required_store};
+use crate::output::{Output, count};
+use crate::places::{Found, Places, Whose, read_store, required_to_read};
 use guild_package::checkpoint::{Checkpoint, SignedCheckpoint};
 use guild_package::store::generation::Active;
 use guild_package::store::{ActiveChange, LogEntry, Selection, WholeChain};
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, NamedKey, TrustChange, TrustedKey};
-use guild_package::{KeyRecord, Store};
+use guild_package::{Error, KeyRecord, Store};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Lists the generations, newest first; checks the chain and notes its end where asked to.
 pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
-    // What is judged or vouched for has to be there, and has to be the store that was meant.
-    let is_judged = args.verify || args.checkpoint.is_some();
-    let store = match is_judged {
-        true => Some(required_store(places)?),
-        false => existing_store(places)?,
+    // What is judged or vouched for has to be there.
+    let is_judged = args.verify || args.against.is_some() || args.checkpoint.is_some();
+    let found = match is_judged {
+        true => Some(required_to_read(places, output)?),
+        false => read_store(places, output)?,
     };
-    let Some(store) = store else {
+    let Some(Found { store, whose }) = found else {
         output.say("There is no package store yet. `guild kernel trust add` makes one.");
         return print(&[], &Checked::default(), output);
     };
+    let is_walked = args.verify || args.against.is_some();
     let checked = Checked {
-        whole: args.verify.then(|| store.verify_chain()).transpose()?,
+        whose: Some(whose),
+        whole: is_walked.then(|| store.verify_chain()).transpose()?,
         against: args
             .against
             .as_deref()
-            .map(|path| compare(&store, path))
+            .map(|path| compare(&store, path, args.public.as_deref()))
             .transpose()?,
         written: args
             .checkpoint
@@ -51,6 +53,8 @@ pub fn run(args: &LogArgs, places: &Places, output: Output) -> Outcome<()> {
 /// What was found out about the chain as a whole.
 #[derive(Default)]
 struct Checked {
+    /// Whose chain it is.
+    whose: Option<Whose>,
     whole: Option<WholeChain>,
     /// The checkpoint that the chain was compared with, and how many generations came after it.
     against: Option<(SignedCheckpoint, u64)>,
@@ -58,16 +62,23 @@ struct Checked {
     written: Option<(SignedCheckpoint, PathBuf)>,
 }
 
-/// The chain went through the checkpoint in the file at `path`, which a key in force signed; and how many generations
-/// came after it.
-fn compare(store: &Store, path: &Path) -> Outcome<(SignedCheckpoint, u64)> {
+/// The chain went through the checkpoint in the file at `path`, which a key in force signed, or that of the record
+/// `public`; and how many generations came after it.
+fn compare(store: &Store, path: &Path, public: Option<&Path>) -> Outcome<(SignedCheckpoint, u64)> {
     let trust = store.trust()?;
     let keys = trust.keys().iter();
-    let keys: Vec<KeyRecord> = keys
+    let mut keys: Vec<KeyRecord> = keys
         .filter(|key| key.status == KeyStatus::Active)
         .map(TrustedKey::record)
         .collect();
-    let signed = SignedCheckpoint::read(path, &keys)?;
+    if let Some(public) = public {
+        keys = vec![KeyRecord::read(public)?];
+    }
+    let signed = SignedCheckpoint::read(path, &keys).map_err(|error| match &error {
+        // Whoever compares a note need not trust its signer with packages.
+        Error::KeyUntrusted { keys } => kernel_cosign::unknown(path, keys),
+        _ => error.into(),
+    })?;
     let grown_by = store.check_checkpoint(signed.checkpoint())?;
     Ok((signed, grown_by))
 }
@@ -97,7 +108,9 @@ fn print(entries: &[LogEntry], checked: &Checked, output: Output) -> Outcome<()>
     }) = checked.whole
     {
         output.say(format!(
-            "The chain is whole: {generations} generations, {trust_files} trust files"
+            "The chain is whole: {}, {}",
+            count(generations, "generation"),
+            count(trust_files, "trust file")
         ));
     }
     if let Some((signed, grown_by)) = &checked.against {
@@ -134,6 +147,7 @@ fn print(entries: &[LogEntry], checked: &Checked, output: Output) -> Outcome<()>
         "verified": checked.whole,
         "against": against,
         "written": written,
+        "store": checked.whose,
     }))
 }
 

@@ -3,26 +3,38 @@
 use crate::args::OutdatedArgs;
 use crate::failure::Outcome;
 use crate::output::{Output, plain};
-use crate::places::{Places, required_store};
+use crate::places::{Places, Whose, required_to_read};
 use guild_package::VerifyOptions;
 use guild_package::store::Offer;
 use serde_json::{Value, json};
 
 /// Prints one line a bundle: `>` marks an update, `!` one that install would refuse.
 pub fn run(args: &OutdatedArgs, places: &Places, output: Output) -> Outcome<()> {
-    let store = required_store(places)?;
-    let offers = store.offers(&args.folder, &VerifyOptions::default())?;
+    let found = required_to_read(places, output)?;
+    let offers = found
+        .store
+        .offers(&args.folder, &VerifyOptions::default())?;
     for offer in &offers {
         output.data(line(offer))?;
     }
-    let updates = offers.iter().filter(|offer| is_update(offer)).count();
-    output.say(match updates {
-        0 => "Nothing in this folder is newer than what is installed.".to_owned(),
-        1 => "1 update; `guild kernel install` installs it.".to_owned(),
-        _ => format!("{updates} updates; `guild kernel install` installs them."),
-    });
+    let updates: Vec<&Offer> = offers.iter().filter(|offer| is_update(offer)).collect();
+    if updates.is_empty() {
+        output.say("Nothing in this folder is newer than what is installed.");
+    }
+    for offer in &updates {
+        output.say(next_step(offer, found.whose));
+    }
     let rows: Vec<Value> = offers.iter().map(row).collect();
-    output.object(json!({ "bundles": rows, "updates": updates }))
+    output.object(json!({ "bundles": rows, "updates": updates.len(), "store": found.whose }))
+}
+
+fn next_step(offer: &Offer, whose: Whose) -> String {
+    let file = offer.file.to_string_lossy();
+    format!(
+        "`{} install {}` installs it.",
+        whose.command(),
+        plain(&file)
+    )
 }
 
 fn is_update(offer: &Offer) -> bool {
@@ -40,8 +52,9 @@ fn line(offer: &Offer) -> String {
             let mark = if is_update(offer) { '>' } else { ' ' };
             let enabled = offered.enabled.as_ref();
             let enabled = enabled.map_or_else(|| "none".to_owned(), ToString::to_string);
+            let held = if offered.held_back { "\theld back" } else { "" };
             format!(
-                "{mark} {} {}\tenabled: {enabled}\t{file}",
+                "{mark} {} {}\tenabled: {enabled}\t{file}{held}",
                 offered.id, offered.version
             )
         }
@@ -58,6 +71,7 @@ fn row(offer: &Offer) -> Value {
         "enabled": offered.and_then(|offered| offered.enabled.as_ref()),
         "newest": offered.and_then(|offered| offered.newest.as_ref()),
         "is_update": is_update(offer),
+        "held_back": offered.is_some_and(|offered| offered.held_back),
         "code": error.map(|error| error.code().name()),
         "message": error.map(ToString::to_string),
         "hint": error.map(guild_package::Error::next_step),

@@ -5,13 +5,14 @@ use crate::commands::kernel_selection::package;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
-use crate::places::{Places, required_store};
+use crate::places::{Places, required_to_read};
 use serde_json::json;
 
 /// Prints the receipt's own bytes: their SHA-256 is the one that reports name.
 pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()> {
     let (id, version) = package(&args.package)?;
-    let rows = required_store(places)?.list()?;
+    let found = required_to_read(places, output)?;
+    let rows = found.store.list()?;
     let mine = || rows.iter().filter(|row| row.id == id);
     let row = match &version {
         Some(version) => mine().find(|row| row.version == *version),
@@ -26,7 +27,11 @@ pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()>
     };
     let package = match &row.package {
         Ok(package) => package,
-        Err(error) => return Err(Failure::of_package(error)),
+        Err(error) => {
+            let failure = Failure::of_package(error);
+            let hint = found.whose.addressed(&failure.hint);
+            return Err(failure.hint(hint));
+        }
     };
     let receipt = package.receipt()?;
     output.data(String::from_utf8_lossy(&receipt.encode()?))?;
@@ -35,5 +40,6 @@ pub fn run(args: &InstalledArgs, places: &Places, output: Output) -> Outcome<()>
         "version": row.version,
         "receipt_sha256": package.receipt_digest(),
         "receipt": receipt,
+        "store": found.whose,
     }))
 }

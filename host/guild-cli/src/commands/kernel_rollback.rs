@@ -5,7 +5,7 @@ use crate::commands::kernel_selection::say;
 use crate::commands::parsed;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, required_store};
+use crate::places::{Places, Whose, required_store, required_to_read};
 use crate::wiring::probe::probe;
 use guild_package::store::{Candidate, RollbackOptions};
 use serde_json::{Value, json};
@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 /// Goes back, or lists where to.
 pub fn run(args: &RollbackArgs, places: &Places, output: Output) -> Outcome<()> {
     let id = args.id.as_deref().map(|id| parsed("ID", id)).transpose()?;
-    let store = required_store(places)?;
     if args.list {
-        return list(&store.candidates(id.as_ref())?, output);
+        let found = required_to_read(places, output)?;
+        return list(&found.store.candidates(id.as_ref())?, found.whose, output);
     }
+    let store = required_store(places)?;
     let options = RollbackOptions {
         to_generation: args.to,
         pin: args.pin,
@@ -26,7 +27,7 @@ pub fn run(args: &RollbackArgs, places: &Places, output: Output) -> Outcome<()> 
 }
 
 /// Prints one line a version: `*` marks the enabled one, `-` one that was enabled before, `!` one that can't be.
-fn list(candidates: &[Candidate], output: Output) -> Outcome<()> {
+fn list(candidates: &[Candidate], whose: Whose, output: Output) -> Outcome<()> {
     for candidate in candidates {
         output.data(line(candidate))?;
     }
@@ -35,7 +36,7 @@ fn list(candidates: &[Candidate], output: Output) -> Outcome<()> {
         _ => "`*` is enabled, `-` was enabled before, `!` can't be enabled now.",
     });
     let rows: Vec<Value> = candidates.iter().map(row).collect();
-    output.object(json!({ "versions": rows }))
+    output.object(json!({ "versions": rows, "store": whose }))
 }
 
 fn line(candidate: &Candidate) -> String {
@@ -51,8 +52,13 @@ fn line(candidate: &Candidate) -> String {
             format!("\t{}\t{}", error.code().name(), error.in_full()),
         ),
     };
+    let held = if candidate.held_back {
+        "\theld back"
+    } else {
+        ""
+    };
     format!(
-        "{mark}{fault} {} {}{detail}",
+        "{mark}{fault} {} {}{detail}{held}",
         candidate.id, candidate.version
     )
 }
@@ -64,6 +70,7 @@ fn row(candidate: &Candidate) -> Value {
         "version": candidate.version,
         "enabled": candidate.enabled,
         "was_enabled": candidate.was_enabled,
+        "held_back": candidate.held_back,
         "code": refusal.map(|error| error.code().name()),
         "message": refusal.map(ToString::to_string),
         "hint": refusal.map(guild_package::Error::next_step),

@@ -2,7 +2,8 @@
 
 use crate::args::RotateKeyArgs;
 use crate::commands::{kernel_seed, parsed};
-use crate::failure::Outcome;
+use crate::exit::Exit;
+use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use guild_package::KeyRecord;
 use guild_package::name::ScopePrefix;
@@ -20,9 +21,16 @@ pub fn run(args: &RotateKeyArgs, output: Output) -> Outcome<()> {
     scopes.dedup();
     let old_seed = kernel_seed::open(&args.seed)?;
     let new_seed = kernel_seed::read(&args.new_seed_file, args.new_passphrase_file.as_deref())?;
+    let from = old_seed.check_id(&args.seed.key_id)?;
+    if from == to.id {
+        let message = format!("{from} can't follow itself");
+        return Err(Failure::new(Exit::Usage, message).hint(
+            "give the record and the seed of the new key with --new-public and --new-seed-file",
+        ));
+    }
     let body = RotationBody {
         schema: 1,
-        from: old_seed.check_id(&args.seed.key_id)?,
+        from,
         to,
         scopes,
         rights_left: match args.leave_nothing {

@@ -20,6 +20,44 @@ pub fn package(text: &str) -> Outcome<(PackageId, Option<PackageVersion>)> {
 
 /// Says which version is loaded now, and which was before; `more` fields stand in the answer too.
 pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
+    say_what(selected, output);
+    answer(selected, more, output)
+}
+
+/// Says it to people alone.
+pub fn say_what(selected: &Selected, output: Output) {
+    let Selected {
+        id,
+        previous,
+        enabled,
+        held,
+        changed,
+        probed,
+        ..
+    } = selected;
+    output.say(match (previous, enabled, changed) {
+        (_, Some(version), false) => format!("{id} {version} is enabled already"),
+        (_, None, false) => format!("{id} is disabled already"),
+        (Some(previous), Some(version), true) if previous == version => {
+            format!("{id} {version} stays enabled; what is held back changed")
+        }
+        (Some(previous), Some(version), true) => format!("{id} goes from {previous} to {version}"),
+        (None, Some(version), true) => format!("{id} {version} is enabled"),
+        (Some(previous), None, true) => format!("{id} {previous} is disabled"),
+        (None, None, true) => format!("{id} is disabled"),
+    });
+    match held {
+        Some(held) => output.say(format!("No install enables a version of it up to {held}.")),
+        None if previous == enabled && *changed => {
+            output.say("From now on an install enables any newer version again.");
+        }
+        None => {}
+    }
+    say_what_is_missing(probed.as_ref(), output);
+}
+
+/// Prints it for scripts; `more` fields stand in the object too.
+pub fn answer(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
     let Selected {
         id,
         previous,
@@ -31,18 +69,6 @@ pub fn say(selected: &Selected, more: Value, output: Output) -> Outcome<()> {
         receipt,
         in_use: _,
     } = selected;
-    output.say(match (previous, enabled, changed) {
-        (_, Some(version), false) => format!("{id} {version} is enabled already"),
-        (_, None, false) => format!("{id} is disabled already"),
-        (Some(previous), Some(version), true) => format!("{id} goes from {previous} to {version}"),
-        (None, Some(version), true) => format!("{id} {version} is enabled"),
-        (Some(previous), None, true) => format!("{id} {previous} is disabled"),
-        (None, None, true) => format!("{id} is disabled"),
-    });
-    if let Some(held) = held {
-        output.say(format!("No install enables a version of it up to {held}."));
-    }
-    say_what_is_missing(probed.as_ref(), output);
     output.data(match enabled {
         Some(version) => format!("{id} {version}"),
         None => format!("{id} -"),

@@ -4,13 +4,14 @@
 use crate::args::SelftestArgs;
 use crate::exit::Exit;
 use crate::failure::{Failure, Outcome};
-use crate::interrupt::Interrupt;
+use crate::interrupt::Ending;
 use crate::output::Output;
 use guild_crash::{
-    CrashError, Effort, Kills, OPERATIONS, Operation, PACKAGE, Random, Trial, Violation, Workshop,
-    check,
+    CrashError, Effort, Kills, Leash, OPERATIONS, Operation, PACKAGE, Random, Trial, Violation,
+    Workshop, check,
 };
 use guild_package::{Store, StoreOptions};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs::DirBuilder;
@@ -18,6 +19,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+/// The first word of the process that a trial kills. No command has it, so that no help shows it.
+pub const TRIAL: &str = "__trial";
+/// The word behind it for an operation that is no command.
+const RUN_ONE: &str = "run-one";
 
 /// Images of a sample.
 const SAMPLE: u64 = 5_000;
@@ -34,24 +40,52 @@ struct Row {
 
 /// Checks every operation, and ends with 1 where something doesn't hold.
 pub fn run(args: &SelftestArgs, output: Output) -> Outcome<()> {
-    if let [operation, workshop, store] = args.run_one.as_slice() {
-        return run_one(&operation.to_string_lossy(), workshop, store, output);
-    }
     let folder = Temporary::new()?;
-    let path = folder.0.clone();
-    let interrupt = Interrupt::clean_up(move || remove(&path))?;
-    let rows = check_all(args, &folder.0, output);
-    interrupt.wait_for_the_end();
+    let leash = Leash::default();
+    let (path, last) = (folder.0.clone(), leash.clone());
+    let ending = Ending::clean_up(move || {
+        last.cut();
+        remove(&path);
+    })?;
+    let rows = check_all(args, &folder.0, &leash, output);
+    ending.wait_for_the_end();
     answer(args, &rows?, output)
 }
 
-fn check_all(args: &SelftestArgs, folder: &Path, output: Output) -> Outcome<Vec<Row>> {
+/// The process that a trial kills: [`RUN_ONE`] with an operation, a workshop and a store, or the words of a command. It
+/// ends with the process that started it.
+pub fn serve(words: &[OsString]) -> Option<Exit> {
+    // Where the system can't, a process that outlives the other one ends by itself.
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let [word, operation, workshop, store] = words else {
+        return None;
+    };
+    if word != RUN_ONE {
+        return None;
+    }
+    let output = Output::new(false);
+    let operation = operation.to_string_lossy();
+    match run_one(&operation, Path::new(workshop), Path::new(store), output) {
+        Ok(()) => Some(Exit::Ok),
+        Err(failure) => {
+            output.failure(&failure);
+            Some(failure.exit)
+        }
+    }
+}
+
+fn check_all(
+    args: &SelftestArgs,
+    folder: &Path,
+    leash: &Leash,
+    output: Output,
+) -> Outcome<Vec<Row>> {
     let workshop = Workshop::new(folder)?;
     output.data("operation\timages\tsecond runs\tkilled\tviolations")?;
     let progress = output.progress(OPERATIONS.len() as u64, "operations checked");
     let mut rows = Vec::new();
     for operation in &OPERATIONS {
-        let row = check_one(args, &workshop, operation, folder)?;
+        let row = check_one(args, &workshop, operation, (folder, leash))?;
         output.data_beside(&progress, line(&row))?;
         for violation in row.violations() {
             progress.suspend(|| output.say(format!("{}: {violation}", operation.name)));
@@ -67,7 +101,7 @@ fn check_one(
     args: &SelftestArgs,
     workshop: &Workshop,
     operation: &Operation,
-    folder: &Path,
+    (folder, leash): (&Path, &Leash),
 ) -> Outcome<Row> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let effort = Effort {
@@ -82,12 +116,15 @@ fn check_one(
     let words = words(operation, workshop);
     let command = |data: &Path| {
         let mut command = Command::new(&program);
-        command.env_clear().arg("--no-config").arg("--data-dir");
-        command.arg(data).arg("kernel");
+        command.env_clear().arg(TRIAL);
         match &words {
-            Some(words) => command.args(words),
+            Some(words) => command
+                .args(["--no-config", "--data-dir"])
+                .arg(data)
+                .arg("kernel")
+                .args(words),
             None => command
-                .args(["selftest", "--crash", "--run-one", operation.name])
+                .args([RUN_ONE, operation.name])
                 .arg(folder)
                 .arg(data.join("kernels")),
         };
@@ -95,7 +132,7 @@ fn check_one(
     };
     let trial = Trial::new(workshop, operation)?;
     let mut random = Random::new(args.seed);
-    let kills = trial.kill_at_random(folder, count(args.kills), &mut random, &command)?;
+    let kills = trial.kill_at_random(folder, count(args.kills), &mut random, leash, &command)?;
     Ok(Row { outcome, kills })
 }
 

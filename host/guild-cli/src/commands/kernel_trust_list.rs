@@ -3,7 +3,7 @@
 use crate::commands::kernel_trust_show::standing_on;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, found_store};
+use crate::places::{Places, read_store};
 use guild_package::key::test_mark;
 use guild_package::store::KeyAdded;
 use guild_package::text::Time;
@@ -20,12 +20,11 @@ struct Row<'a> {
 
 /// Prints one line a key, then one line a policy.
 pub fn run(places: &Places, output: Output) -> Outcome<()> {
-    let Some(found) = found_store(places)? else {
+    let Some(found) = read_store(places, output)? else {
         output.say("No key is trusted. `guild kernel trust add` adds one.");
-        return output.object(json!({ "keys": [], "policy": [] }));
+        return output.object(json!({ "keys": [], "policy": [], "store": null }));
     };
-    found.say_whose(output);
-    let store = found.store;
+    let store = &found.store;
     let (trust, added, mut listed) = (store.trust()?, store.keys_added()?, store.list()?);
     // Those of the store below stand on the keys that are trusted there.
     listed.retain(|package| !package.below);
@@ -49,7 +48,7 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
         output.say("No key is trusted. `guild kernel trust add` adds one.");
     }
     let keys: Vec<Value> = rows.iter().map(Row::object).collect();
-    output.object(json!({ "keys": keys, "policy": policies }))
+    output.object(json!({ "keys": keys, "policy": policies, "store": found.whose }))
 }
 
 impl Row<'_> {

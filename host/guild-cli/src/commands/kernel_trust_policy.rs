@@ -4,7 +4,7 @@ use crate::args::TrustPolicyArgs;
 use crate::commands::{kernel_stopped, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, open_store, own_store};
+use crate::places::{Places, Whose, open_store, read_store};
 use guild_package::Store;
 use guild_package::name::ScopePrefix;
 use guild_package::store::PolicySet;
@@ -18,9 +18,12 @@ pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<(
         && args.reviewers.is_none()
         && args.distinct_operators.is_none()
         && args.strict_ambient.is_none();
-    let store = match is_asked {
-        true => own_store(places)?,
-        false => Some(open_store(places)?),
+    let (store, whose) = match is_asked {
+        true => {
+            let found = read_store(places, output)?;
+            found.map_or((None, None), |it| (Some(it.store), Some(it.whose)))
+        }
+        false => (Some(open_store(places)?), Some(Whose::of_changed(places))),
     };
     let trust = store.as_ref().map(Store::trust).transpose()?;
     let policies = trust.as_ref().map_or(&[][..], |trust| &trust.body().policy);
@@ -54,6 +57,7 @@ pub fn run(args: &TrustPolicyArgs, places: &Places, output: Output) -> Outcome<(
         "policy": policy,
         "before": before,
         "stopped": stopped,
+        "store": whose,
         "generation": set.as_ref().map(|set| set.generation),
     }))
 }

@@ -3,7 +3,7 @@
 use crate::args::TrustShowArgs;
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, required_store};
+use crate::places::{Places, required_to_read};
 use guild_package::key::test_mark;
 use guild_package::store::generation::Pin;
 use guild_package::text::Time;
@@ -16,7 +16,8 @@ const GROUP: usize = 4;
 
 /// Shows the key, its fingerprint in groups and in words, its scopes and the packages that stand on it.
 pub fn run(args: &TrustShowArgs, places: &Places, output: Output) -> Outcome<()> {
-    let store = required_store(places)?;
+    let found = required_to_read(places, output)?;
+    let store = &found.store;
     let trust = store.trust()?;
     let id = trust.find(&args.key)?;
     let key = trust.key(&id).expect("a key that was found");
@@ -24,7 +25,8 @@ pub fn run(args: &TrustShowArgs, places: &Places, output: Output) -> Outcome<()>
     lines(key, &packages)
         .into_iter()
         .try_for_each(|line| output.data(line))?;
-    let mut answer = json!({ "key": key, "words": id.words(), "packages": packages });
+    let mut answer =
+        json!({ "key": key, "words": id.words(), "packages": packages, "store": found.whose });
     answer["key"]["id"] = json!(id);
     output.object(answer)
 }

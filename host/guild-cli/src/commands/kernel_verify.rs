@@ -4,14 +4,15 @@ use crate::args::VerifyArgs;
 use crate::commands::{kernel_countersigners, parsed};
 use crate::failure::Outcome;
 use crate::output::Output;
-use crate::places::{Places, own_store};
+use crate::places::{Places, read_store};
 use guild_package::{TrustStore, VerifyOptions, verify_bundle};
 use serde_json::json;
 
 /// Verifies and prints who signed what.
 pub fn run(args: &VerifyArgs, places: &Places, output: Output) -> Outcome<()> {
-    let trust = match own_store(places)? {
-        Some(store) => store.trust()?,
+    let found = read_store(places, output)?;
+    let trust = match &found {
+        Some(found) => found.store.trust()?,
         None => TrustStore::empty()?,
     };
     let options = VerifyOptions {
@@ -46,5 +47,6 @@ pub fn run(args: &VerifyArgs, places: &Places, output: Output) -> Outcome<()> {
         "signers": signers.collect::<Vec<_>>(),
         "countersigners": kernel_countersigners::rows(package.countersigners()),
         "artifacts": manifest.artifacts,
+        "store": found.map(|found| found.whose),
     }))
 }

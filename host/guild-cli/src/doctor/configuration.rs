@@ -1,9 +1,10 @@
 //! Where values come from.
 
-use super::{Check, count};
+use super::Check;
 use crate::commands::config_show::{files, row};
 use crate::config::{Origin, Settings};
 use crate::failure::Failure;
+use crate::output::count;
 use serde_json::json;
 
 /// The files that were read and the values that aren't built in; failed where a file or a variable can't be

@@ -1,6 +1,7 @@
 //! Processors, quotas and memory nodes.
 
-use super::{Check, count};
+use super::Check;
+use crate::output::count;
 use crate::system::SystemFiles;
 use crate::system::cgroup::cpu::{self, Limits};
 use crate::system::cores::{self, Cores};

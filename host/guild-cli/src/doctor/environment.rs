@@ -1,7 +1,8 @@
 //! Variables: misspelt ones, and those that put foreign code beside verified code.
 
-use super::{Check, count};
+use super::Check;
 use crate::config::Settings;
+use crate::output::count;
 use serde_json::json;
 
 /// Variables that start like guild's and that nothing reads.

@@ -1,12 +1,14 @@
 //! Whose packages may run.
 
-use super::{Check, count};
+use super::{Check, command};
+use crate::output::count;
+use crate::places::Whose;
 use guild_package::Store;
 use guild_package::trust::{KeyStatus, TrustedKey};
 use serde_json::{Value, json};
 
 /// The trusted keys; test identities and keys for every name are named.
-pub fn check(store: &Store) -> Check {
+pub fn check(store: &Store, whose: Whose) -> Check {
     let trust = match store.trust() {
         Ok(trust) => trust,
         Err(error) => {
@@ -15,10 +17,10 @@ pub fn check(store: &Store) -> Check {
             return check.fail(exit, "no package verifies", error.next_step());
         }
     };
-    judge(trust.keys())
+    judge(trust.keys(), whose)
 }
 
-fn judge(keys: &[TrustedKey]) -> Check {
+fn judge(keys: &[TrustedKey], whose: Whose) -> Check {
     let everything = |key: &TrustedKey| key.scopes.iter().any(|s| s.prefix.to_string() == "*");
     let rows: Vec<Value> = keys
         .iter()
@@ -45,7 +47,7 @@ fn judge(keys: &[TrustedKey]) -> Check {
                 "{} ({}) is a test identity: its seed may be anybody's",
                 key.label, key.id
             ),
-            withdraw(key),
+            withdraw(key, whose),
         );
     }
     match active.iter().find(|key| everything(key)) {
@@ -54,13 +56,14 @@ fn judge(keys: &[TrustedKey]) -> Check {
                 "{} ({}) may sign packages of every name, and a scope is never narrowed",
                 key.label, key.id
             ),
-            withdraw(key),
+            withdraw(key, whose),
         ),
         None => check,
     }
 }
 
 /// What is installed stays usable.
-fn withdraw(key: &TrustedKey) -> String {
-    format!("guild kernel trust revoke {} --superseded", key.id.short())
+fn withdraw(key: &TrustedKey, whose: Whose) -> String {
+    let (guild, key) = (command(whose), key.id.short());
+    format!("{guild} trust revoke {key} --superseded")
 }

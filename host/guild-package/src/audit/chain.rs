@@ -8,6 +8,7 @@ use crate::audit::record::Segment;
 use crate::audit::refusal::Refusal;
 use crate::audit::tally::Tally;
 use crate::digest::Digest;
+use crate::limits::AUDIT_SEGMENTS_MAX;
 
 /// A whole record of the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +34,15 @@ pub struct Verified {
     pub counted: u64,
     /// What doesn't fit, in order.
     pub faults: Vec<Fault>,
+}
+
+impl Verified {
+    /// How many faults no append that was cut off explains.
+    #[must_use]
+    pub fn damage(&self) -> usize {
+        let faults = self.faults.iter();
+        faults.filter(|fault| fault.kind != FaultKind::Torn).count()
+    }
 }
 
 /// Something that doesn't fit.
@@ -62,7 +72,7 @@ pub enum FaultKind {
     Unknown,
     /// The segment is no file of the size that one may have.
     Unreadable,
-    /// There is no segment of this number between others.
+    /// There is no segment of this number between others, or before them though nothing had to go for room.
     Missing,
 }
 
@@ -73,6 +83,8 @@ pub(super) struct Chain {
     faults: Vec<Fault>,
     /// Of the newest segment.
     counted: u64,
+    /// The number of the oldest segment.
+    oldest: Option<u32>,
     /// The number of the newest segment.
     newest: Option<u32>,
     /// What the next record must name; `None` where that isn't known, and it is believed.
@@ -88,6 +100,19 @@ impl Chain {
             if fault.kind == FaultKind::Torn && Some(fault.segment) != self.newest {
                 fault.kind = FaultKind::Damaged;
             }
+        }
+        // The oldest go when there are as many as there may be; one less is what a killed command leaves.
+        let is_short = segments + 1 < AUDIT_SEGMENTS_MAX;
+        if let Some(before) = self.oldest.and_then(|oldest| oldest.checked_sub(1))
+            && is_short
+        {
+            let fault = Fault {
+                segment: before,
+                place: 1,
+                offset: 0,
+                kind: FaultKind::Missing,
+            };
+            faults.insert(0, fault);
         }
         let verified = Verified {
             segments,
@@ -156,6 +181,7 @@ impl Chain {
             }
             Some(_) => {}
         }
+        self.oldest = self.oldest.or(Some(number));
         self.newest = Some(number);
         self.counted = 0;
     }

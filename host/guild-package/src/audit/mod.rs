@@ -60,6 +60,8 @@ struct End {
     number: Option<u32>,
     /// How many of its bytes stay: those up to the end of its last record.
     kept_bytes: u64,
+    /// How many of them are whole: with the tally behind it.
+    whole_bytes: u64,
     /// Whether bytes were lost there, so that it stays as it is.
     is_damaged: bool,
     /// The hash of the last record.
@@ -75,7 +77,10 @@ impl AuditLog {
     /// # Errors
     /// [`Error::Io`] if there is no such folder or it is a link; [`Error::StoreUnsafe`] if others may write to it.
     pub fn open(dir: &Path) -> Result<Self> {
-        let fs = RealFs::open_root(dir).map_err(Error::io("open", dir))?;
+        let fs = RealFs::open_root(dir).map_err(|error| match dir.is_symlink() {
+            true => Error::io("open", dir)(is_a_link()),
+            false => Error::io("open", dir)(error),
+        })?;
         check_root(&fs, dir)?;
         let fs = Arc::new(fs);
         let root = Root {
@@ -211,8 +216,8 @@ impl AuditLog {
         Ok(end)
     }
 
-    /// Puts `bytes` behind what stays of the newest segment, or into a new one. Counts alone aren't worth waiting for the
-    /// disk.
+    /// Puts `bytes` behind what stays of the newest segment, or into a new one. Whoever is killed on the way leaves the
+    /// tally that was there, or what takes its place.
     fn write(&self, numbers: &[u32], end: &End, bytes: &[u8], durable: bool) -> Result<()> {
         let Some(number) = end.number else {
             return self.begin(numbers, 0, bytes);
@@ -223,10 +228,16 @@ impl AuditLog {
         let path = StorePath::audit_segment(number);
         let file = self.fs.open_to_write(&path);
         let mut file = file.map_err(self.root.io("open", &path))?;
-        file.set_len(end.kept_bytes)
+        // What no record and no tally is was cut off.
+        file.set_len(end.whole_bytes)
             .map_err(self.root.io("shorten", &path))?;
         if end.kept_bytes + bytes.len() as u64 > AUDIT_SEGMENT_MAX_BYTES {
-            return self.begin(numbers, number.saturating_add(1), bytes);
+            self.begin(numbers, number.saturating_add(1), bytes)?;
+            let shortened = file.set_len(end.kept_bytes);
+            return shortened.map_err(self.root.io("shorten", &path));
+        }
+        if end.kept_bytes < end.whole_bytes {
+            return self.replace(&path, end.kept_bytes, bytes);
         }
         file.seek(SeekFrom::Start(end.kept_bytes))
             .and_then(|_| self.fs.write(&mut file, bytes))
@@ -235,6 +246,37 @@ impl AuditLog {
                 false => Ok(()),
             })
             .map_err(self.root.io("write", &path))
+    }
+
+    /// Puts `bytes` in the place of the tally behind the first `kept_bytes` of a segment, at once.
+    fn replace(&self, path: &StorePath, kept_bytes: u64, bytes: &[u8]) -> Result<()> {
+        let read = self.fs.read(path, AUDIT_SEGMENT_MAX_BYTES);
+        let mut whole = read.map_err(self.root.io("read", path))?;
+        whole.truncate(usize::try_from(kept_bytes).unwrap_or(usize::MAX));
+        whole.extend_from_slice(bytes);
+        let next = StorePath::audit_successor();
+        match self.fs.remove_file(&next) {
+            // A killed command left it.
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(self.root.io("remove", &next)(error)),
+        }
+        self.create(&next, &whole)?;
+        self.fs
+            .rename_over(&next, path)
+            .and_then(|()| self.fs.sync_dir(&StorePath::root()))
+            .map_err(self.root.io("replace", path))
+    }
+
+    /// Writes a new file that its owner alone may read, also in a folder that others may.
+    fn create(&self, path: &StorePath, bytes: &[u8]) -> Result<()> {
+        let file = self.fs.create(path);
+        let mut file = file.map_err(self.root.io("create", path))?;
+        self.fs
+            .set_mode(&file, 0o600)
+            .and_then(|()| self.fs.write(&mut file, bytes))
+            .and_then(|()| self.fs.sync_file(&file))
+            .map_err(self.root.io("write", path))
     }
 
     /// Begins a segment, after deleting the oldest ones where there are as many as there may be.
@@ -250,14 +292,9 @@ impl AuditLog {
                 .remove_file(&oldest)
                 .map_err(self.root.io("remove", &oldest))?;
         }
-        let file = self.fs.create(&path);
-        let mut file = file.map_err(self.root.io("create", &path))?;
-        // Also in a folder that others may read.
+        self.create(&path, bytes)?;
         self.fs
-            .set_mode(&file, 0o600)
-            .and_then(|()| self.fs.write(&mut file, bytes))
-            .and_then(|()| self.fs.sync_file(&file))
-            .and_then(|()| self.fs.sync_dir(&StorePath::root()))
+            .sync_dir(&StorePath::root())
             .map_err(self.root.io("write", &path))
     }
 }
@@ -279,6 +316,7 @@ impl End {
         if is_newest {
             self.is_damaged = segment.is_damaged();
             self.kept_bytes = records.last().map_or(0, Frame::end) as u64;
+            self.whole_bytes = segment.frames.last().map_or(0, Frame::end) as u64;
         }
         let last = records.last().map(|last| last.hash);
         self.previous = self.previous.or(last);
@@ -288,6 +326,12 @@ impl End {
         let older = older.filter_map(|frame| Refusal::decode(frame.body).ok());
         self.recent = older.chain(self.recent.drain(..)).collect();
     }
+}
+
+/// A link could lead to somebody else's folder.
+fn is_a_link() -> std::io::Error {
+    let words = "it is a link, and none is followed there";
+    std::io::Error::new(ErrorKind::NotADirectory, words)
 }
 
 /// What is found under a segment's name.

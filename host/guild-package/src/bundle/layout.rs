@@ -8,9 +8,11 @@ pub const CENTRAL_RECORD_BYTES: u64 = 46;
 /// Bytes of the end record.
 pub const END_RECORD_BYTES: u64 = 22;
 
-const LOCAL_MAGIC: u32 = 0x0403_4b50;
+/// What a local header begins with.
+pub const LOCAL_MAGIC: u32 = 0x0403_4b50;
 const CENTRAL_MAGIC: u32 = 0x0201_4b50;
-const END_MAGIC: u32 = 0x0605_4b50;
+/// What the end record begins with.
+pub const END_MAGIC: u32 = 0x0605_4b50;
 /// Unix, zip specification 1.0.
 const MADE_BY: u16 = 0x030a;
 const VERSION_NEEDED: u16 = 10;

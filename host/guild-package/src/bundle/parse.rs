@@ -166,11 +166,14 @@ impl Directory {
             )));
         }
         let Some(end_offset) = file_bytes.checked_sub(END_RECORD_BYTES) else {
-            return Err(malformed("it is too short for a zip archive"));
+            return Err(malformed("it is too short to be a bundle"));
         };
         // Step 3.2: the end record is the last 22 bytes. It is compared as a whole in step 3.7.
         let mut end = [0; END_RECORD_BYTES as usize];
         read_at(source, &mut end, end_offset)?;
+        if u32_at(&end, 0) != layout::END_MAGIC {
+            return Err(not_ended(source)?);
+        }
         let entries = usize::from(u16_at(&end, 10));
         let directory_bytes = u64::from(u32_at(&end, 12));
         let offset = u64::from(u32_at(&end, 16));
@@ -193,6 +196,16 @@ impl Directory {
         let claims = read_claims(&directory, entries)?;
         Ok(Self { claims, offset })
     }
+}
+
+/// Why a file without an end record is no bundle, in words for whoever got it.
+fn not_ended(source: &impl ReadAt) -> Result<Error> {
+    let mut start = [0; 4];
+    read_at(source, &mut start, 0)?;
+    Ok(malformed(match u32_at(&start, 0) == layout::LOCAL_MAGIC {
+        true => "it is cut off, or something was added: its last 22 bytes are no end record",
+        false => "it neither begins nor ends as a bundle does",
+    }))
 }
 
 fn read_claims(mut directory: &[u8], entries: usize) -> Result<Vec<Claim>> {

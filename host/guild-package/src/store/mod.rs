@@ -103,6 +103,15 @@ pub struct ListedPackage {
     pub package: Result<InstalledPackage>,
 }
 
+impl ListedPackage {
+    /// Whether it verifies and is below its floor: it loads where it is enabled, and can't be enabled again.
+    #[must_use]
+    pub fn is_below_floor(&self) -> bool {
+        let package = self.package.as_ref();
+        package.is_ok_and(|package| package.manifest().security_epoch < self.floor)
+    }
+}
+
 impl Store {
     /// Opens the store at `path`.
     ///

@@ -32,6 +32,8 @@ pub struct Offered {
     pub enabled: Option<PackageVersion>,
     /// The newest version that is installed.
     pub newest: Option<PackageVersion>,
+    /// Whether a pinned rollback keeps an install of it from enabling it.
+    pub held_back: bool,
 }
 
 impl Offered {
@@ -73,6 +75,7 @@ impl Store {
             Ok(Offered {
                 id: id.clone(),
                 version: version.clone(),
+                held_back: state.generation.is_held_back(id, version),
                 enabled: installed.and_then(|installed| installed.enabled.clone()),
                 newest: installed.and_then(|it| it.versions.keys().next_back().cloned()),
             })

@@ -79,6 +79,11 @@ impl StorePath {
         Self(format!("{number:08}.log"))
     }
 
+    /// What takes the place of a segment of the audit log once it is whole.
+    pub(crate) fn audit_successor() -> Self {
+        Self("next.tmp".to_owned())
+    }
+
     /// Whether it lies where artifacts, manifests and envelopes do.
     pub(super) fn is_content(&self) -> bool {
         [Area::Objects, Area::Meta]

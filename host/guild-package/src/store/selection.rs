@@ -76,6 +76,8 @@ pub struct Candidate {
     pub enabled: bool,
     /// Whether it was ever enabled.
     pub was_enabled: bool,
+    /// Whether a pinned rollback keeps an install of it from enabling it.
+    pub held_back: bool,
     /// Why it can't be enabled now, if it can't.
     pub refusal: Option<Error>,
 }
@@ -325,6 +327,7 @@ impl Store {
             version: version.clone(),
             enabled: state.generation.enabled_version(id) == Some(version),
             was_enabled: state.generation.packages[id].history.contains(version),
+            held_back: state.generation.is_held_back(id, version),
             refusal: self.selectable(&state, id, version).err(),
         });
         Ok(candidates.collect())

@@ -191,6 +191,23 @@ impl Store {
     pub fn raise_floor(&self, id: &PackageId, epoch: u64) -> Result<FloorRaised> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
+        let mut raised = self.raise(state, id, epoch)?;
+        let arguments = FloorArguments { id, epoch };
+        let mut next = state.successor("floor", &arguments, system_time_s())?;
+        next.floors.insert(id.clone(), epoch);
+        raised.generation = transaction.commit(&next)?.n;
+        Ok(raised)
+    }
+
+    /// What [`Self::raise_floor`] would do; changes nothing.
+    ///
+    /// # Errors
+    /// As [`Self::raise_floor`], but those of a commit.
+    pub fn preview_floor(&self, id: &PackageId, epoch: u64) -> Result<FloorRaised> {
+        self.raise(&self.root.state()?, id, epoch)
+    }
+
+    fn raise(&self, state: &State, id: &PackageId, epoch: u64) -> Result<FloorRaised> {
         let previous = state.generation.floor(id);
         if epoch <= previous {
             let what = format!("the floor of {id} is {previous} already");
@@ -199,12 +216,7 @@ impl Store {
                 "A floor only rises; give a larger epoch",
             ));
         }
-        let arguments = FloorArguments { id, epoch };
-        let mut next = state.successor("floor", &arguments, system_time_s())?;
-        next.floors.insert(id.clone(), epoch);
-        let mut raised = self.floor_raised(state, id, epoch)?;
-        raised.generation = transaction.commit(&next)?.n;
-        Ok(raised)
+        self.floor_raised(state, id, epoch)
     }
 
     /// What it means that the floor of `id` rises to `epoch`, before it does.

@@ -6,6 +6,7 @@ mod advisory_authority;
 mod advisory_form;
 mod archive;
 mod audit;
+mod audit_cut_off;
 mod audit_flood;
 mod audit_killed;
 mod checkpoint;
