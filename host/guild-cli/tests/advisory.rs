@@ -15,6 +15,7 @@ use std::process::Output;
 struct Home {
     folder: tempfile::TempDir,
     key: String,
+    bundle: String,
 }
 
 impl Home {
@@ -26,8 +27,10 @@ impl Home {
         let seed_file = folder.path().join("seed");
         fs::write(&seed_file, seed).unwrap();
         fs::set_permissions(&seed_file, fs::Permissions::from_mode(0o600)).unwrap();
+        let bundle = workshop.bundle("1.0.0");
         let home = Home {
             key: workshop.publisher().id.to_string(),
+            bundle: bundle.to_string_lossy().into_owned(),
             folder,
         };
         let rights = "--right publish --right revoke --right epoch";
@@ -37,7 +40,6 @@ impl Home {
         let store = home.folder.path().join(".local/share/guild/kernels");
         let store = Store::open(&store, StoreOptions::default()).unwrap();
         // It has no code that a trial run could run.
-        let bundle = workshop.bundle("1.0.0");
         store
             .install(&bundle, &InstallOptions::default(), &Unprobed)
             .unwrap();
@@ -204,4 +206,40 @@ fn an_advisory_that_nobody_could_take_is_not_written() {
     home.ok(&home.advisory(&known_elsewhere, "signed.json"));
     let taken = home.json("kernel trust advisory signed.json");
     assert_eq!(taken["unknown"], serde_json::json!([stranger]));
+}
+
+/// The hint of a damaged file says that its bundle brings it back, and that holds though the key is withdrawn since.
+#[test]
+fn a_damaged_file_comes_back_though_its_key_is_retired() {
+    let home = Home::new();
+    home.ok(&format!("kernel trust revoke {} --superseded", home.key));
+    let objects = home
+        .folder
+        .path()
+        .join(".local/share/guild/kernels/objects/sha256");
+    for folder in fs::read_dir(objects).unwrap() {
+        for object in fs::read_dir(folder.unwrap().path()).unwrap() {
+            fs::remove_file(object.unwrap().path()).unwrap();
+        }
+    }
+    let complaint = home.fails("kernel fsck", 32);
+    assert!(complaint.contains("`guild kernel install` of the same bundle"));
+    let bundle = home.bundle.clone();
+    let (_, said) = home.ok(&format!("kernel install {bundle} --dry-run"));
+    for words in [
+        "of its files are damaged or missing",
+        "Only its files were looked after",
+        "retired",
+        "[KEY_REVOKED]",
+    ] {
+        assert!(said.contains(words), "no `{words}` in: {said}");
+    }
+    home.fails("kernel fsck", 32);
+    let (_, said) = home.ok(&format!("kernel install {bundle}"));
+    assert!(said.contains("are whole again"), "{said}");
+    home.ok("kernel fsck");
+    let again = home.json(&format!("kernel install {bundle}"));
+    assert_eq!(again["refused_as_new"]["code"], "KEY_REVOKED");
+    assert_eq!(again["files_restored"], 0);
+    assert_eq!(home.json("kernel audit")["refusals"], json!([]));
 }

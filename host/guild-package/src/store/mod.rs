@@ -21,6 +21,7 @@ mod path;
 mod providers;
 mod recovery;
 mod removal;
+mod repair;
 mod selection;
 mod state;
 mod transaction;

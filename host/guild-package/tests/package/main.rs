@@ -28,6 +28,7 @@ mod receipt;
 mod records;
 mod recovery;
 mod removal;
+mod repair;
 mod revocation;
 mod rotation;
 mod schema;
