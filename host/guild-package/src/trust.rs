@@ -102,6 +102,18 @@ pub enum KeyStatus {
     Compromised,
 }
 
+impl KeyStatus {
+    /// Its name in a trust file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Retired => "retired",
+            Self::Compromised => "compromised",
+        }
+    }
+}
+
 /// An area of package ids and what a key may do there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -433,17 +445,13 @@ impl TrustedKey {
 
     /// The error that reports this key's withdrawal.
     pub(crate) fn revoked(&self) -> Error {
-        let status = match self.status {
-            KeyStatus::Compromised => "compromised",
-            KeyStatus::Active | KeyStatus::Retired => "retired",
-        };
         let reason = self
             .reason
             .as_ref()
             .map_or("no reason was recorded", PlainText::as_str);
         Error::KeyRevoked {
             key: self.id,
-            status,
+            status: self.status.name(),
             reason: reason.to_owned(),
         }
     }

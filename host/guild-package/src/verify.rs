@@ -6,10 +6,12 @@
 
 mod history;
 mod known;
+mod recorded;
 mod threshold;
 
 pub(crate) use history::{History, check_floor};
 pub(crate) use known::KnownPackage;
+pub use recorded::Recorded;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,9 +21,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::audit::Unaccepted;
 use crate::bundle::{Bundle, BundleEntry};
+use crate::countersign::Voice;
 use crate::digest::Digest;
 use crate::envelope::Envelope;
-use crate::error::{Error, Result};
+use crate::error::{Error, NotCounted, Result};
 use crate::key::{KeyId, test_mark};
 use crate::manifest::{Artifact, Kind, Manifest, Role as ArtifactRole};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
@@ -128,6 +131,25 @@ impl Occasion<'_> {
             } => Some(options.now_s.max(history.time_seen())),
             Self::Load { .. } => None,
         }
+    }
+
+    /// Why `key`'s word doesn't count here as that of a key with `right`, in the order of steps 8.8 to 8.10; absent where
+    /// it counts.
+    pub(crate) fn not_counted(
+        &self,
+        key: &TrustedKey,
+        right: Right,
+        manifest: &Manifest,
+    ) -> Option<NotCounted> {
+        if let Err(detail) = key.may(right, manifest) {
+            return Some(NotCounted::Denied(detail));
+        }
+        if !self.believes(key) {
+            return Some(NotCounted::Withdrawn(key.status));
+        }
+        let now_s = self.now_s();
+        let is_outside = now_s.is_some_and(|now_s| key.check_time(now_s).is_err());
+        is_outside.then_some(NotCounted::OutOfTime)
     }
 
     /// Whether a key's word still counts, whatever it says: its status, judged for this occasion.
@@ -589,6 +611,16 @@ impl fmt::Display for Signer {
     /// Its name, and whether it is a test identity.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.label, test_mark(self.test_identity))
+    }
+}
+
+impl Countersigner {
+    fn of(role: Role, voice: Voice<'_>) -> Self {
+        Self {
+            role,
+            signer: Signer::from(voice.key),
+            statements: voice.statements,
+        }
     }
 }
 

@@ -25,6 +25,7 @@ mod package_toml;
 mod preflight;
 mod preflight_readers;
 mod receipt;
+mod recorded;
 mod records;
 mod recovery;
 mod removal;
@@ -38,6 +39,7 @@ mod small_library;
 mod store;
 mod threats;
 mod trust;
+mod uncounted;
 #[path = "../../../guild-crash/src/unprobed.rs"]
 mod unprobed;
 mod users;

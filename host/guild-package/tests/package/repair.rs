@@ -4,13 +4,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use guild_package::countersign::{Addition, countersign_bundle};
+use guild_package::countersign::Addition;
 use guild_package::envelope::Envelope;
 use guild_package::sign::Purpose;
 use guild_package::store::RevokeOptions;
 use guild_package::trust::{Policy, Right, Withdrawal};
 use guild_package::{Code, Digest, InstallOptions, Installed, VerifyOptions};
 
+use crate::external::with;
 use crate::fixture::{self, Bench, DOC, NOW_S, PLUGIN, Publisher, entries, grant, options};
 use crate::versions::{CPU, change_byte, id, version};
 
@@ -151,17 +152,6 @@ fn two_publishers() -> Policy {
     }
 }
 
-/// The same release with one more signature.
-fn signed_by(bench: &Bench, bundle: &[u8], signer: &Publisher) -> Vec<u8> {
-    let out = bench.path().join("twice.gkernel");
-    let path = bench.bundle_file(bundle);
-    let trust = bench.store.trust().unwrap();
-    countersign_bundle(&path, &trust, &signer.seed(), &Addition::Release, &out).unwrap();
-    let twice = fs::read(&out).unwrap();
-    fs::remove_file(out).unwrap();
-    twice
-}
-
 #[test]
 fn a_retired_key_s_package_is_mended() {
     let broken = Broken::new();
@@ -261,7 +251,7 @@ fn a_repair_keeps_the_signatures_in_force() {
         .store
         .trust_add(&second.record, &grant("org.guild"))
         .unwrap();
-    let twice = signed_by(&broken.bench, &broken.bundle, &second);
+    let twice = with(&broken.bench, &broken.bundle, &second, &Addition::Release);
     broken.revoke(&broken.bench.publisher, Withdrawal::Superseded);
     // The second key is good, and isn't whom the package was installed from.
     broken.mends(&twice, &options(), Code::KeyUntrusted);
@@ -287,7 +277,7 @@ fn signatures_in_force_that_no_longer_suffice_are_not_mended_by_others() {
         .store
         .trust_add(&second.record, &grant("org.guild"))
         .unwrap();
-    let twice = signed_by(&broken.bench, &broken.bundle, &second);
+    let twice = with(&broken.bench, &broken.bundle, &second, &Addition::Release);
     let plugin = broken.plugin();
     let nothing = Withdrawal::Compromised { since_gen: 0 };
     broken.revoke(&broken.bench.publisher, nothing);
@@ -336,7 +326,7 @@ fn a_dry_run_counts_what_an_install_would_mend() {
         .store
         .trust_add(&second.record, &grant("org.guild"))
         .unwrap();
-    let twice = signed_by(&broken.bench, &broken.bundle, &second);
+    let twice = with(&broken.bench, &broken.bundle, &second, &Addition::Release);
     let before = broken.bench.listing();
     let would = broken.bench.install_with(&twice, &dry).unwrap();
     assert_eq!(broken.bench.listing(), before, "the store changed");
