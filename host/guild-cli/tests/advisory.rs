@@ -243,3 +243,63 @@ fn a_damaged_file_comes_back_though_its_key_is_retired() {
     assert_eq!(again["files_restored"], 0);
     assert_eq!(home.json("kernel audit")["refusals"], json!([]));
 }
+
+/// What a withdrawn key signed isn't hidden, and neither is why it was withdrawn.
+#[test]
+fn what_a_withdrawn_key_signed_is_named_with_the_reason() {
+    let home = Home::new();
+    let key = home.key.clone();
+    let withdraw = format!("kernel trust revoke {key} --compromised --reason stolen_in_May");
+    let words = "compromised, believed in nothing: stolen in May";
+    let (_, said) = home.ok(&format!("{withdraw} --dry-run"));
+    assert!(
+        said.contains(&format!("would be withdrawn as {words}")),
+        "{said}"
+    );
+    let whole = home.json("kernel list")["packages"][0].clone();
+    home.ok(&withdraw);
+    let package = "org.guild.crash@1.0.0";
+    let (shown, _) = home.ok(&format!("kernel trust show {key}"));
+    for line in [
+        "reason  stolen in May",
+        "package org.guild.crash@1.0.0 (broken)",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{shown}");
+    }
+    let (listed, _) = home.ok("kernel trust list");
+    for part in [words, "org.guild.crash@1.0.0 (broken)"] {
+        assert!(listed.contains(part), "no `{part}` in: {listed}");
+    }
+    let show = home.json(&format!("kernel trust show {key}"));
+    for row in [&show, &home.json("kernel trust list")["keys"][0]] {
+        assert_eq!(
+            (&row["packages"], &row["broken"]),
+            (&json!([package]), &json!([package]))
+        );
+    }
+    let (one, _) = home.ok(&format!("kernel list {PACKAGE}"));
+    assert!(one.starts_with("*! "), "{one}");
+    for part in [
+        "epoch     ",
+        &format!("manifest  {}", whole["manifest_sha256"].as_str().unwrap()),
+        "whether or not they count",
+        &format!("signer    {key}"),
+    ] {
+        assert!(one.contains(part), "no `{part}` in: {one}");
+    }
+    let broken = home.json("kernel list")["packages"][0].clone();
+    assert_eq!(broken["state"], "broken");
+    for field in ["manifest_sha256", "recorded"] {
+        assert_eq!(broken[field], whole[field]);
+    }
+    assert_eq!(broken["recorded"]["signers"][0]["key_id"], json!(key));
+    let (log, _) = home.ok("kernel log");
+    for part in [words, "for org.guild (publish revoke epoch)"] {
+        assert!(log.contains(part), "no `{part}` in: {log}");
+    }
+    let changed = &home.json("kernel log -n 1")["generations"][0]["trust_changes"][0];
+    assert_eq!(
+        (&changed["since_gen"], &changed["reason"]),
+        (&json!(0), &json!("stolen in May"))
+    );
+}

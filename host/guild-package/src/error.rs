@@ -570,6 +570,14 @@ impl Error {
         }
     }
 
+    /// A rule of `what` that holds, or else is `broken`.
+    pub(crate) fn ensure(what: &'static str, holds: bool, broken: &'static str) -> Result<()> {
+        match holds {
+            true => Ok(()),
+            false => Err(Self::malformed(what, broken)),
+        }
+    }
+
     pub(crate) fn invalid(what: impl Into<String>, invalid: &Invalid) -> Self {
         Self::malformed(what, invalid.to_string())
     }

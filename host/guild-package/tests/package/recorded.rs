@@ -2,13 +2,15 @@
 
 use std::fs;
 
-use guild_package::ListedPackage;
 use guild_package::countersign::Addition;
+use guild_package::envelope::Envelope;
+use guild_package::sign::Purpose;
 use guild_package::store::RevokeOptions;
 use guild_package::trust::{Role, Withdrawal};
+use guild_package::{Code, KeyId, ListedPackage};
 
 use crate::external::{countersigner, review, with};
-use crate::fixture::{Bench, Publisher};
+use crate::fixture::{Bench, DOC, PLUGIN, Publisher, bundle, entries, grant};
 use crate::versions::{CPU, id, version};
 
 fn only_row(bench: &Bench) -> ListedPackage {
@@ -83,4 +85,39 @@ fn a_withdrawn_key_s_package_says_what_it_is_and_whose_signatures_it_has() {
     let row = only_row(&bench);
     assert_eq!(said(&row), (None, nobody.0, nobody.1));
     assert_eq!(row.manifest_sha256, installed.manifest_digest);
+}
+
+/// Nobody looked at it while the key wasn't known.
+#[test]
+fn a_wrong_signature_is_nobody_s() {
+    let bench = Bench::new();
+    let stranger = Publisher::new(bench.path(), "stranger");
+    let parts = entries(&bench.package(CPU, "1.0.0"));
+    let manifest = &parts["manifest.json"];
+    let good = bench.publisher.sign(Purpose::Release, manifest);
+    let bad = stranger.sign(Purpose::Release, b"something else");
+    let envelope = Envelope::new(vec![good, bad]).encode().unwrap();
+    let artifacts = [(DOC, &parts[DOC][..]), (PLUGIN, &parts[PLUGIN][..])];
+    bench
+        .install(&bundle(manifest, &artifacts, &envelope))
+        .unwrap();
+    let signers = |row: &ListedPackage| -> Vec<KeyId> {
+        row.recorded
+            .signers
+            .iter()
+            .map(|signer| signer.key)
+            .collect()
+    };
+    let author = vec![bench.publisher.record.id];
+    assert_eq!(signers(&only_row(&bench)), author);
+    bench
+        .store
+        .trust_add(&stranger.record, &grant("org.guild"))
+        .unwrap();
+    let row = only_row(&bench);
+    assert_eq!(
+        row.package.as_ref().unwrap_err().code(),
+        Code::SignatureInvalid
+    );
+    assert_eq!(signers(&row), author);
 }
