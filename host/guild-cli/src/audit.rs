@@ -91,7 +91,7 @@ fn attempt_of_kernel(command: &KernelCommand) -> Option<Attempt> {
 /// A signed file may come from anybody; the other changes are the user's own word.
 fn attempt_of_trust(command: &TrustCommand) -> Option<Attempt> {
     match command {
-        TrustCommand::Rotate(_) => Some(Attempt::Trust),
+        TrustCommand::Rotate(args) => (!args.dry_run).then_some(Attempt::Trust),
         TrustCommand::Advisory(args) => (!args.dry_run).then_some(Attempt::Trust),
         TrustCommand::Add(_)
         | TrustCommand::Revoke(_)

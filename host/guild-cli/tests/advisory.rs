@@ -4,16 +4,18 @@ mod home;
 mod program;
 mod published;
 
-use guild_crash::PACKAGE;
+use guild_crash::{PACKAGE, Workshop};
 use home::Home;
 use published::publish;
 use serde_json::{Value, json};
+use std::fs;
 use std::ops::Deref;
 
 /// A home folder whose store trusts a key with all rights, and has a package by it.
 struct Publisher {
     home: Home,
     key: String,
+    bundle: String,
 }
 
 impl Deref for Publisher {
@@ -28,7 +30,9 @@ impl Publisher {
     fn new() -> Publisher {
         let home = Home::new();
         let key = publish(&home, ".local/share/guild", "");
-        Publisher { home, key }
+        let bundle = Workshop::at(home.path()).unwrap().bundle("1.0.0");
+        let bundle = bundle.to_string_lossy().into_owned();
+        Publisher { home, key, bundle }
     }
 
     #[track_caller]
@@ -229,4 +233,99 @@ fn an_advisory_that_nobody_could_take_is_not_written() {
     home.ok(&home.advisory(&known_elsewhere, "signed.json"));
     let taken = home.json("kernel trust advisory signed.json");
     assert_eq!(taken["unknown"], serde_json::json!([stranger]));
+}
+
+/// The hint of a damaged file says that its bundle brings it back, and that holds though the key is withdrawn since.
+#[test]
+fn a_damaged_file_comes_back_though_its_key_is_retired() {
+    let home = Publisher::new();
+    home.ok(&format!("kernel trust revoke {} --superseded", home.key));
+    let objects = home
+        .path()
+        .join(".local/share/guild/kernels/objects/sha256");
+    for folder in fs::read_dir(objects).unwrap() {
+        for object in fs::read_dir(folder.unwrap().path()).unwrap() {
+            fs::remove_file(object.unwrap().path()).unwrap();
+        }
+    }
+    let complaint = home.fails("kernel fsck", 32);
+    assert!(complaint.contains("`guild kernel install` of the same bundle"));
+    let bundle = home.bundle.clone();
+    let (_, said) = home.ok(&format!("kernel install {bundle} --dry-run"));
+    for words in [
+        "of its files are damaged or missing",
+        "Only its files were looked after",
+        "retired",
+        "[KEY_REVOKED]",
+    ] {
+        assert!(said.contains(words), "no `{words}` in: {said}");
+    }
+    home.fails("kernel fsck", 32);
+    let (_, said) = home.ok(&format!("kernel install {bundle}"));
+    assert!(said.contains("are whole again"), "{said}");
+    home.ok("kernel fsck");
+    let again = home.json(&format!("kernel install {bundle}"));
+    assert_eq!(again["refused_as_new"]["code"], "KEY_REVOKED");
+    assert_eq!(again["files_restored"], 0);
+    assert_eq!(home.json("kernel audit")["refusals"], json!([]));
+}
+
+/// What a withdrawn key signed isn't hidden, and neither is why it was withdrawn.
+#[test]
+fn what_a_withdrawn_key_signed_is_named_with_the_reason() {
+    let home = Publisher::new();
+    let key = home.key.clone();
+    let withdraw = format!("kernel trust revoke {key} --compromised --reason stolen_in_May");
+    let words = "compromised, believed in nothing: stolen in May";
+    let (_, said) = home.ok(&format!("{withdraw} --dry-run"));
+    assert!(
+        said.contains(&format!("would be withdrawn as {words}")),
+        "{said}"
+    );
+    let whole = home.json("kernel list")["packages"][0].clone();
+    home.ok(&withdraw);
+    let package = "org.guild.crash@1.0.0";
+    let (shown, _) = home.ok(&format!("kernel trust show {key}"));
+    for line in [
+        "reason  stolen in May",
+        "package org.guild.crash@1.0.0 (broken)",
+    ] {
+        assert!(shown.lines().any(|shown| shown == line), "{shown}");
+    }
+    let (listed, _) = home.ok("kernel trust list");
+    for part in [words, "org.guild.crash@1.0.0 (broken)"] {
+        assert!(listed.contains(part), "no `{part}` in: {listed}");
+    }
+    let show = home.json(&format!("kernel trust show {key}"));
+    for row in [&show, &home.json("kernel trust list")["keys"][0]] {
+        assert_eq!(
+            (&row["packages"], &row["broken"]),
+            (&json!([package]), &json!([package]))
+        );
+    }
+    let (one, _) = home.ok(&format!("kernel list {PACKAGE}"));
+    assert!(one.starts_with("*! "), "{one}");
+    for part in [
+        "epoch     ",
+        &format!("manifest  {}", whole["manifest_sha256"].as_str().unwrap()),
+        "whether or not they count",
+        &format!("signer    {key}"),
+    ] {
+        assert!(one.contains(part), "no `{part}` in: {one}");
+    }
+    let broken = home.json("kernel list")["packages"][0].clone();
+    assert_eq!(broken["state"], "broken");
+    for field in ["manifest_sha256", "recorded"] {
+        assert_eq!(broken[field], whole[field]);
+    }
+    assert_eq!(broken["recorded"]["signers"][0]["key_id"], json!(key));
+    let (log, _) = home.ok("kernel log");
+    for part in [words, "for org.guild (publish epoch revoke)"] {
+        assert!(log.contains(part), "no `{part}` in: {log}");
+    }
+    let changed = &home.json("kernel log -n 1")["generations"][0]["trust_changes"][0];
+    assert_eq!(
+        (&changed["since_gen"], &changed["reason"]),
+        (&json!(0), &json!("stolen in May"))
+    );
 }

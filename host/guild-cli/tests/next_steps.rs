@@ -85,6 +85,7 @@ fn of_trust() -> Vec<Error> {
         role,
         needed: 2,
         found: 1,
+        uncounted: Vec::new(),
     };
     let publisher = |followed: &[&str], may: Option<&str>| Error::PublisherChanged {
         id: "org.example.a".parse().unwrap(),

@@ -376,3 +376,86 @@ fn a_selftest_says_what_is_made_at_least() {
         "{said}"
     );
 }
+
+#[test]
+fn a_rotation_is_previewed_and_says_what_becomes_of_the_old_key() {
+    for (more, words, name) in [
+        (
+            " --leave-nothing",
+            "compromised: nothing that it signed loads",
+            "compromised",
+        ),
+        ("", "retired: it signs nothing new", "retired"),
+    ] {
+        let home = Author::new();
+        home.json(
+            "kernel trust add author.json --scope org.example.x --right publish --right rotate",
+        );
+        home.json("kernel keygen --seed-file new.seed --public new.json --label new --operator author-org --test-identity");
+        let old = &home.key;
+        home.json(&format!(
+            "kernel rotate-key --key-id {old} --seed-file author.seed --new-public new.json --new-seed-file new.seed --scope org.example.x --out rotation{more}"
+        ));
+        let before = home.json("kernel log");
+        let (code, _, said) = home.text("kernel trust rotate rotation --dry-run");
+        assert_eq!(code, 0, "{said}");
+        assert!(
+            said.contains("would follow") && said.contains(&format!("would be {words}")),
+            "{said}"
+        );
+        let preview = home.json("kernel trust rotate rotation --dry-run");
+        assert_eq!(
+            (&preview["dry_run"], &preview["is_new"]),
+            (&true.into(), &true.into())
+        );
+        assert_eq!(home.json("kernel log"), before, "a preview changed it");
+        let (code, _, said) = home.text("kernel trust rotate rotation");
+        assert_eq!(code, 0, "{said}");
+        assert!(said.contains(&format!("is {words}")), "{said}");
+        let again = home.json("kernel trust rotate rotation");
+        assert_eq!(
+            (&again["is_new"], &again["old_status"]),
+            (&false.into(), &name.into())
+        );
+        let (_, _, said) = home.text("kernel trust rotate rotation");
+        assert!(said.contains("Nothing new"), "{said}");
+        let (_, log, _) = home.text("kernel log -n 1");
+        let followed = format!("(author) by {}", &again["to"].as_str().unwrap()[..20]);
+        for words in [
+            &followed[..],
+            &format!("the old one is {name}"),
+            "(new) for org.example.x (publish rotate)",
+        ] {
+            assert!(log.contains(words), "no {words:?} in {log:?}");
+        }
+        let changes = &home.json("kernel log -n 1")["generations"][0]["trust_changes"];
+        let followed = changes.as_array().unwrap().last().unwrap();
+        assert_eq!(
+            (&followed["change"], &followed["status"]),
+            (&"key_followed".into(), &name.into())
+        );
+    }
+}
+
+/// A file that is refused in a preview leaves no record of a refusal.
+#[test]
+fn a_preview_of_a_rotation_is_no_attempt() {
+    let home = Author::new();
+    let line = format!(
+        "kernel rotate-key --key-id {} --seed-file author.seed --new-public other.json --new-seed-file other.seed --scope org.example --out rotation",
+        home.key
+    );
+    home.json(&line);
+    for (line, refusals) in [
+        ("kernel trust rotate rotation --dry-run", 0),
+        ("kernel trust rotate rotation", 1),
+    ] {
+        assert_eq!(home.answer(line)["code"], "SCOPE_DENIED");
+        let audit = home.json("kernel audit");
+        assert_eq!(
+            audit["refusals"].as_array().unwrap().len(),
+            refusals,
+            "{line}"
+        );
+    }
+}

@@ -97,7 +97,7 @@ pub const OPERATIONS: [Operation; 15] = [
         name: "trust rotate",
         base: Base::Stocked,
         run: |workshop, store| {
-            store.trust_rotate(&workshop.rotation_file())?;
+            store.trust_rotate(&workshop.rotation_file(), false)?;
             Ok(())
         },
     },
@@ -259,7 +259,7 @@ fn policy() -> Result<Policy> {
 /// It withdraws a key and raises a floor.
 fn advisory(workshop: &Workshop, store: &Store) -> Result<()> {
     let options = AdvisoryOptions {
-        since_gen: 2,
+        since_gen: Some(2),
         dry_run: false,
     };
     store.trust_advisory(&workshop.advisory_file(), &options)?;

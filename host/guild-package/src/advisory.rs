@@ -152,10 +152,7 @@ impl VerifiedAdvisory {
 
 impl AdvisoryBody {
     fn check(&self) -> Result<()> {
-        let ensure = |holds: bool, broken: &'static str| match holds {
-            true => Ok(()),
-            false => Err(Error::malformed(ADVISORY, broken)),
-        };
+        let ensure = |holds, broken| Error::ensure(ADVISORY, holds, broken);
         ensure(self.schema == 1, "schema is not 1")?;
         let lengths = [self.withdrawals.len(), self.floors.len()];
         ensure(lengths != [0, 0], "it says nothing")?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::author;
 use crate::digest::Digest;
 use crate::envelope::{Envelope, EnvelopeSignature, add_signature};
-use crate::error::{Error, Result};
+use crate::error::{Error, NotCounted, Result, Uncounted};
 use crate::key::KeyId;
 use crate::manifest::Manifest;
 use crate::seed::SecretSeed;
@@ -122,8 +122,26 @@ pub(crate) struct Voice<'trust> {
     pub statements: Vec<PlainText>,
 }
 
-/// The distinct keys that countersigned this release in each role and count on this occasion. A statement by unknown keys
-/// counts for nothing; one by a known key that does not verify or names another release is an error.
+/// The distinct keys that countersigned in each role.
+type Voices<'trust> = BTreeMap<(Role, KeyId), Voice<'trust>>;
+
+/// Who countersigned a release.
+pub(crate) struct Countersigners<'trust> {
+    /// Those that count on this occasion.
+    pub counted: Voices<'trust>,
+    /// Signatures that don't, each with its role, but for those that no known key vouches for: nobody read what they say.
+    pub uncounted: Vec<(Option<Role>, Uncounted)>,
+}
+
+/// A statement about a release, with the known keys whose signatures under it are good and the ids of the others.
+struct Read<'trust> {
+    statement: Option<Statement>,
+    signers: Vec<&'trust TrustedKey>,
+    unknown: Vec<KeyId>,
+}
+
+/// Who countersigned this release. A statement by unknown keys counts for nothing; one by a known key that does not verify
+/// or names another release is an error.
 ///
 /// # Errors
 /// [`Error::SignatureInvalid`] or [`Error::Malformed`].
@@ -132,50 +150,107 @@ pub(crate) fn countersigners<'trust>(
     (manifest, manifest_sha256): (&Manifest, Digest),
     trust: &'trust TrustStore,
     occasion: Occasion<'_>,
-) -> Result<BTreeMap<(Role, KeyId), Voice<'trust>>> {
-    let releases = signature_digests(envelope);
-    let mut counted: BTreeMap<(Role, KeyId), Voice<'trust>> = BTreeMap::new();
+) -> Result<Countersigners<'trust>> {
+    let mut found = Countersigners {
+        counted: BTreeMap::new(),
+        uncounted: Vec::new(),
+    };
     for countersignature in &envelope.countersignatures {
-        let body = &countersignature.body.0;
-        let mut signers = Vec::new();
-        for entry in &countersignature.signatures {
-            if let Some(key) = trust.key(&entry.keyid) {
-                key.verify(entry, Purpose::Countersign, body)?;
-                signers.push(key);
-            }
+        let read = read(countersignature, envelope, manifest_sha256, trust)?;
+        let role = read.statement.as_ref().map(|statement| statement.role);
+        let mut pass_over = |key: KeyId, why| found.uncounted.push((role, Uncounted { key, why }));
+        for key in read.unknown {
+            pass_over(key, NotCounted::Unknown);
         }
-        if signers.is_empty() {
+        let Some(statement) = read.statement else {
             continue;
-        }
-        let statement: Statement = countersignature.content(STATEMENT)?;
-        let about_this = statement.manifest_sha256 == manifest_sha256
-            && !statement.over.is_empty()
-            && statement.over.iter().all(|over| releases.contains(over));
-        if !about_this {
-            return Err(Error::malformed(STATEMENT, "it is about another release"));
-        }
-        let role = statement.role;
-        // Times are judged at install only, as a publisher's are.
-        let now_s = occasion.now_s();
-        let ends = statement.expires_at;
-        let in_time = now_s.is_none_or(|now_s| ends.is_none_or(|ends| now_s < ends));
-        let counts = |key: &&&TrustedKey| {
-            occasion.believes(key)
-                && now_s.is_none_or(|now_s| key.check_time(now_s).is_ok())
-                && key.authorize(Right::Countersign(role), manifest).is_ok()
         };
-        if !in_time {
-            continue;
-        }
-        for &key in signers.iter().filter(counts) {
-            let voice = counted.entry((role, key.id)).or_insert_with(|| Voice {
-                key,
-                statements: Vec::new(),
-            });
-            if !statement.statement.as_str().is_empty() {
-                voice.statements.push(statement.statement.clone());
+        // Times are judged at install only, as a publisher's are.
+        let ends = statement.expires_at;
+        let is_over = |now_s| ends.is_some_and(|ends| now_s >= ends);
+        let is_over = occasion.now_s().is_some_and(is_over);
+        let right = Right::Countersign(statement.role);
+        for key in read.signers {
+            let refusal = match is_over {
+                true => Some(NotCounted::StatementOver),
+                false => occasion.not_counted(key, right, manifest),
+            };
+            match refusal {
+                Some(why) => pass_over(key.id, why),
+                None => add(&mut found.counted, key, &statement),
             }
         }
     }
-    Ok(counted)
+    Ok(found)
+}
+
+/// The distinct known keys whose good signatures stand under a statement about this release, whether or not they count.
+pub(crate) fn all_voices<'trust>(
+    envelope: &Envelope,
+    manifest_sha256: Digest,
+    trust: &'trust TrustStore,
+) -> Voices<'trust> {
+    let mut voices = BTreeMap::new();
+    for countersignature in &envelope.countersignatures {
+        let read = read(countersignature, envelope, manifest_sha256, trust);
+        if let Ok(Read {
+            statement: Some(statement),
+            signers,
+            ..
+        }) = read
+        {
+            for key in signers {
+                add(&mut voices, key, &statement);
+            }
+        }
+    }
+    voices
+}
+
+fn add<'trust>(voices: &mut Voices<'trust>, key: &'trust TrustedKey, statement: &Statement) {
+    let voice = voices
+        .entry((statement.role, key.id))
+        .or_insert_with(|| Voice {
+            key,
+            statements: Vec::new(),
+        });
+    if !statement.statement.as_str().is_empty() {
+        voice.statements.push(statement.statement.clone());
+    }
+}
+
+/// Checks the signatures by known keys, and parses the statement if there is one.
+fn read<'trust>(
+    countersignature: &SignedStatement,
+    envelope: &Envelope,
+    manifest_sha256: Digest,
+    trust: &'trust TrustStore,
+) -> Result<Read<'trust>> {
+    let mut read = Read {
+        statement: None,
+        signers: Vec::new(),
+        unknown: Vec::new(),
+    };
+    for entry in &countersignature.signatures {
+        match trust.key(&entry.keyid) {
+            Some(key) => {
+                key.verify(entry, Purpose::Countersign, &countersignature.body.0)?;
+                read.signers.push(key);
+            }
+            None => read.unknown.push(entry.keyid),
+        }
+    }
+    if read.signers.is_empty() {
+        return Ok(read);
+    }
+    let statement: Statement = countersignature.content(STATEMENT)?;
+    let releases = signature_digests(envelope);
+    let about_this = statement.manifest_sha256 == manifest_sha256
+        && !statement.over.is_empty()
+        && statement.over.iter().all(|over| releases.contains(over));
+    if !about_this {
+        return Err(Error::malformed(STATEMENT, "it is about another release"));
+    }
+    read.statement = Some(statement);
+    Ok(read)
 }

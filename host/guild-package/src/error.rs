@@ -2,6 +2,7 @@
 //! each error has one stable code, which is also the exit code of the command line.
 
 mod next_step;
+mod uncounted;
 
 use std::fmt;
 use std::io;
@@ -16,6 +17,8 @@ use crate::sign::Mistake;
 use crate::store::LeaseNote;
 use crate::text::{Invalid, Time};
 use crate::trust::Right;
+
+pub use uncounted::{NotCounted, Uncounted};
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -155,7 +158,7 @@ pub enum Error {
         keys: Vec<KeyId>,
     },
     /// Too few distinct keys or reviewers.
-    #[error("{id} needs {needed} {role} signature(s) by distinct trusted keys and has {found}")]
+    #[error("{id} needs {needed} {role} signature(s) by distinct trusted keys and has {found}{}", uncounted::not_counted(.uncounted))]
     ThresholdNotMet {
         /// The package.
         id: PackageId,
@@ -165,6 +168,8 @@ pub enum Error {
         needed: u64,
         /// How many there are.
         found: u64,
+        /// The signatures that don't count, 32 at most.
+        uncounted: Vec<Uncounted>,
     },
     /// Another publisher than at first install.
     #[error(
@@ -562,6 +567,14 @@ impl Error {
         Self::Malformed {
             what: what.into(),
             detail: detail.into(),
+        }
+    }
+
+    /// A rule of `what` that holds, or else is `broken`.
+    pub(crate) fn ensure(what: &'static str, holds: bool, broken: &'static str) -> Result<()> {
+        match holds {
+            true => Ok(()),
+            false => Err(Self::malformed(what, broken)),
         }
     }
 

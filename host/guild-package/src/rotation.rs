@@ -135,10 +135,7 @@ impl VerifiedRotation {
 
 impl RotationBody {
     fn check(&self) -> Result<()> {
-        let ensure = |holds: bool, broken: &'static str| match holds {
-            true => Ok(()),
-            false => Err(Error::malformed(ROTATION, broken)),
-        };
+        let ensure = |holds, broken| Error::ensure(ROTATION, holds, broken);
         ensure(self.schema == 1, "schema is not 1")?;
         self.to.check(ROTATION)?;
         ensure(self.from != self.to.id, "a key can't follow itself")?;

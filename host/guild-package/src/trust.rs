@@ -102,6 +102,30 @@ pub enum KeyStatus {
     Compromised,
 }
 
+impl KeyStatus {
+    /// Its name in a trust file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Retired => "retired",
+            Self::Compromised => "compromised",
+        }
+    }
+
+    /// The same, with what is still believed of a compromised key whose `since_gen` this is.
+    #[must_use]
+    pub fn in_words(self, since_gen: u64) -> String {
+        match (self, since_gen) {
+            (Self::Compromised, 0) => "compromised, believed in nothing".to_owned(),
+            (Self::Compromised, _) => {
+                format!("compromised, believed up to generation {since_gen}")
+            }
+            (Self::Active | Self::Retired, _) => self.name().to_owned(),
+        }
+    }
+}
+
 /// An area of package ids and what a key may do there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -433,17 +457,13 @@ impl TrustedKey {
 
     /// The error that reports this key's withdrawal.
     pub(crate) fn revoked(&self) -> Error {
-        let status = match self.status {
-            KeyStatus::Compromised => "compromised",
-            KeyStatus::Active | KeyStatus::Retired => "retired",
-        };
         let reason = self
             .reason
             .as_ref()
             .map_or("no reason was recorded", PlainText::as_str);
         Error::KeyRevoked {
             key: self.id,
-            status,
+            status: self.status.name(),
             reason: reason.to_owned(),
         }
     }
@@ -451,10 +471,7 @@ impl TrustedKey {
 
 impl TrustBody {
     fn check(&self) -> Result<()> {
-        let ensure = |holds: bool, broken: &'static str| match holds {
-            true => Ok(()),
-            false => Err(Error::malformed(TRUST_FILE, broken)),
-        };
+        let ensure = |holds, broken| Error::ensure(TRUST_FILE, holds, broken);
         ensure(self.schema == 1, "schema is not 1")?;
         let first_has_no_predecessor = (self.n == 0) == (self.prev == Digest::NONE);
         ensure(
@@ -560,6 +577,14 @@ impl std::fmt::Display for Policy {
             f.write_str(", in clean surroundings only")?;
         }
         Ok(())
+    }
+}
+
+impl std::fmt::Display for Scope {
+    /// The area, with what the key may do there.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let rights: Vec<String> = self.rights.iter().map(ToString::to_string).collect();
+        write!(f, "{} ({})", self.prefix, rights.join(" "))
     }
 }
 

@@ -4,7 +4,16 @@
 //!
 //! The same first two stages run again whenever an installed package is opened for loading.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod history;
+mod known;
+mod recorded;
+mod threshold;
+
+pub(crate) use history::{History, check_floor};
+pub(crate) use known::KnownPackage;
+pub use recorded::Recorded;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
@@ -12,12 +21,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::audit::Unaccepted;
 use crate::bundle::{Bundle, BundleEntry};
-use crate::countersign::countersigners;
+use crate::countersign::Voice;
 use crate::digest::Digest;
 use crate::envelope::Envelope;
-use crate::error::{Error, Result};
+use crate::error::{Error, NotCounted, Result};
 use crate::key::{KeyId, test_mark};
-use crate::limits::EPOCH_RISE_MAX;
 use crate::manifest::{Artifact, Kind, Manifest, Role as ArtifactRole};
 use crate::name::{ArtifactPath, PackageId, PackageVersion};
 use crate::outside;
@@ -26,6 +34,9 @@ use crate::ptx;
 use crate::sign::Purpose;
 use crate::text::PlainText;
 use crate::trust::{KeyStatus, Right, Role, TrustStore, TrustedKey};
+
+use history::{NoHistory, check_history, check_publisher, check_rise};
+use threshold::check_thresholds;
 
 /// What the caller expects, and the time to judge expiry by.
 #[derive(Clone, Debug)]
@@ -90,22 +101,6 @@ struct SignedManifest<'trust> {
     signers: Vec<&'trust TrustedKey>,
 }
 
-/// What a package store knows about a package's past.
-pub(crate) trait History {
-    /// The lowest acceptable security epoch.
-    fn floor(&self, id: &PackageId) -> u64;
-    /// The highest security epoch that any publisher may release.
-    fn epoch_ceiling(&self, id: &PackageId) -> u64 {
-        self.floor(id).saturating_add(EPOCH_RISE_MAX)
-    }
-    /// The manifest this version was first installed with.
-    fn pin(&self, id: &PackageId, version: &PackageVersion) -> Option<Digest>;
-    /// The keys pinned at first install; empty before it.
-    fn signers(&self, id: &PackageId) -> Vec<KeyId>;
-    /// The newest time any command has seen.
-    fn time_seen(&self) -> u64;
-}
-
 /// For what a manifest is checked.
 #[derive(Clone, Copy)]
 pub(crate) enum Occasion<'a> {
@@ -136,6 +131,25 @@ impl Occasion<'_> {
             } => Some(options.now_s.max(history.time_seen())),
             Self::Load { .. } => None,
         }
+    }
+
+    /// Why `key`'s word doesn't count here as that of a key with `right`, in the order of steps 8.8 to 8.10; absent where
+    /// it counts.
+    pub(crate) fn not_counted(
+        &self,
+        key: &TrustedKey,
+        right: Right,
+        manifest: &Manifest,
+    ) -> Option<NotCounted> {
+        if let Err(detail) = key.may(right, manifest) {
+            return Some(NotCounted::Denied(detail));
+        }
+        if !self.believes(key) {
+            return Some(NotCounted::Withdrawn(key.status));
+        }
+        let now_s = self.now_s();
+        let is_outside = now_s.is_some_and(|now_s| key.check_time(now_s).is_err());
+        is_outside.then_some(NotCounted::OutOfTime)
     }
 
     /// Whether a key's word still counts, whatever it says: its status, judged for this occasion.
@@ -184,7 +198,14 @@ pub fn verify_or_name(
 impl VerifiedPackage {
     /// All stages over an open file.
     pub(crate) fn check(file: File, trust: &TrustStore, occasion: Occasion<'_>) -> Result<Self> {
-        let bundle = Bundle::parse(file)?;
+        Self::check_bundle(Bundle::parse(file)?, trust, occasion)
+    }
+
+    fn check_bundle(
+        bundle: Bundle<File>,
+        trust: &TrustStore,
+        occasion: Occasion<'_>,
+    ) -> Result<Self> {
         let signed = SignedManifest::check(bundle.manifest()?, bundle.envelope()?, trust)?;
         let authorized = AuthorizedManifest::authorize(signed, trust, occasion)?;
         check_artifacts(&bundle, &authorized.manifest)?;
@@ -522,162 +543,6 @@ fn in_time<'trust>(
     }
 }
 
-/// Step 8.11: as many distinct keys, and operators where asked for, as the policy of this id wants. Who vouches for the
-/// release beside its publishers.
-fn check_thresholds(
-    signed: &SignedManifest<'_>,
-    publishers: &[&TrustedKey],
-    manifest: &Manifest,
-    manifest_digest: Digest,
-    trust: &TrustStore,
-    occasion: Occasion<'_>,
-) -> Result<Vec<Countersigner>> {
-    let policy = trust.policy(&manifest.id);
-    let distinct_operators = policy.is_some_and(|policy| policy.distinct_operators);
-    let check = |role, needed: u64, keys: &[&TrustedKey]| {
-        let found = count_distinct(keys, distinct_operators) as u64;
-        if found >= needed {
-            return Ok(());
-        }
-        Err(Error::ThresholdNotMet {
-            id: manifest.id.clone(),
-            role,
-            needed,
-            found,
-        })
-    };
-    check(
-        "publish",
-        policy.map_or(1, |policy| policy.publish),
-        publishers,
-    )?;
-    let subject = (manifest, manifest_digest);
-    let mut counted = countersigners(&signed.envelope, subject, trust, occasion)?;
-    // Nobody reviews their own release.
-    let publishes = |reviewer: &TrustedKey| {
-        let same = |key: &&TrustedKey| {
-            key.id == reviewer.id || (distinct_operators && key.operator == reviewer.operator)
-        };
-        publishers.iter().any(same)
-    };
-    counted.retain(|(role, _), voice| *role != Role::Reviewer || !publishes(voice.key));
-    let reviewers = counted
-        .iter()
-        .filter(|((role, _), _)| *role == Role::Reviewer);
-    let reviewers: Vec<&TrustedKey> = reviewers.map(|(_, voice)| voice.key).collect();
-    check(
-        "reviewer",
-        policy.map_or(0, |policy| policy.reviewer),
-        &reviewers,
-    )?;
-    let countersigners = counted.into_iter().map(|((role, _), voice)| Countersigner {
-        role,
-        signer: Signer::from(voice.key),
-        statements: voice.statements,
-    });
-    Ok(countersigners.collect())
-}
-
-fn count_distinct(keys: &[&TrustedKey], by_operator: bool) -> usize {
-    match by_operator {
-        true => keys
-            .iter()
-            .map(|key| &key.operator)
-            .collect::<BTreeSet<_>>()
-            .len(),
-        false => keys
-            .iter()
-            .map(|key| key.public.as_bytes())
-            .collect::<BTreeSet<_>>()
-            .len(),
-    }
-}
-
-/// Step 8.12: the epoch floor.
-pub(crate) fn check_floor(manifest: &Manifest, history: &dyn History) -> Result<()> {
-    let floor = history.floor(&manifest.id);
-    match manifest.security_epoch < floor {
-        false => Ok(()),
-        true => Err(Error::EpochBelowFloor {
-            id: manifest.id.clone(),
-            version: manifest.version.clone(),
-            epoch: manifest.security_epoch,
-            floor,
-        }),
-    }
-}
-
-/// Step 8.12: an epoch far above the floor would, once the floor follows it, leave no number for later releases. It
-/// needs a signer that may raise epochs.
-fn check_rise(
-    manifest: &Manifest,
-    publishers: &[&TrustedKey],
-    history: &dyn History,
-) -> Result<()> {
-    let floor = history.floor(&manifest.id);
-    let ceiling = history.epoch_ceiling(&manifest.id);
-    let may_raise = |key: &&&TrustedKey| key.authorize(Right::Epoch, manifest).is_ok();
-    let is_modest = manifest.security_epoch <= ceiling;
-    match (is_modest, publishers.first()) {
-        (false, Some(key)) if !publishers.iter().any(|key| may_raise(&key)) => {
-            let epoch = manifest.security_epoch;
-            Err(key.denied(
-                Right::Epoch,
-                manifest,
-                format!("epoch {epoch} is more than {EPOCH_RISE_MAX} above the floor {floor}, which needs the right epoch"),
-            ))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Steps 8.12 and 8.13: epoch floor, then the permanent pin of a version to its first manifest.
-fn check_history(manifest: &Manifest, digest: Digest, history: &dyn History) -> Result<()> {
-    let (id, version) = (&manifest.id, &manifest.version);
-    check_floor(manifest, history)?;
-    match history.pin(id, version) {
-        Some(pinned) if pinned != digest => Err(Error::VersionImmutable {
-            id: id.clone(),
-            version: Box::new(version.clone()),
-            pinned,
-            offered: digest,
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// Step 8.14: a later release comes from somebody who signed the first one, or whose key followed such a key.
-fn check_publisher(
-    manifest: &Manifest,
-    publishers: &[&TrustedKey],
-    trust: &TrustStore,
-    history: &dyn History,
-) -> Result<()> {
-    let pinned = history.signers(&manifest.id);
-    let offered: Vec<KeyId> = publishers.iter().map(|key| key.id).collect();
-    if pinned.is_empty() || offered.iter().any(|key| trust.descends(*key, &pinned)) {
-        return Ok(());
-    }
-    let line = trust.descendants(&pinned);
-    let is_rotatable = |key: &KeyId| {
-        let key = trust.key(key);
-        key.is_some_and(|key| {
-            key.status == KeyStatus::Active && key.authorize(Right::Rotate, manifest).is_ok()
-        })
-    };
-    let may_hand_on = line.iter().copied().find(is_rotatable);
-    Err(Error::PublisherChanged {
-        id: manifest.id.clone(),
-        followed_by: line
-            .into_iter()
-            .filter(|key| !pinned.contains(key))
-            .collect(),
-        pinned,
-        offered,
-        may_hand_on: may_hand_on.map(Box::new),
-    })
-}
-
 /// Step 8.15: the entries are exactly the artifacts, with their sizes and digests. No file is exempt.
 fn check_artifacts(bundle: &Bundle<File>, manifest: &Manifest) -> Result<()> {
     let entries = bundle.artifacts();
@@ -749,6 +614,16 @@ impl fmt::Display for Signer {
     }
 }
 
+impl Countersigner {
+    fn of(role: Role, voice: Voice<'_>) -> Self {
+        Self {
+            role,
+            signer: Signer::from(voice.key),
+            statements: voice.statements,
+        }
+    }
+}
+
 impl From<&TrustedKey> for Signer {
     fn from(key: &TrustedKey) -> Self {
         Self {
@@ -757,26 +632,5 @@ impl From<&TrustedKey> for Signer {
             operator: key.operator.clone(),
             test_identity: key.test_identity,
         }
-    }
-}
-
-/// The memory of a machine that never installed anything.
-struct NoHistory;
-
-impl History for NoHistory {
-    fn floor(&self, _: &PackageId) -> u64 {
-        0
-    }
-    fn epoch_ceiling(&self, _: &PackageId) -> u64 {
-        u64::MAX
-    }
-    fn pin(&self, _: &PackageId, _: &PackageVersion) -> Option<Digest> {
-        None
-    }
-    fn signers(&self, _: &PackageId) -> Vec<KeyId> {
-        Vec::new()
-    }
-    fn time_seen(&self) -> u64 {
-        0
     }
 }

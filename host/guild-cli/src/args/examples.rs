@@ -157,7 +157,10 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "kernel trust rotate",
-        &["guild kernel trust rotate rotation.json"],
+        &[
+            "guild kernel trust rotate rotation.json --dry-run",
+            "guild kernel trust rotate rotation.json",
+        ],
     ),
     (
         "kernel trust policy",

@@ -54,6 +54,9 @@ pub struct TrustShowArgs {
 pub struct TrustRotateArgs {
     /// Rotation that `guild kernel rotate-key` wrote.
     pub rotation: PathBuf,
+    /// Say what would change and what would no longer load, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `guild kernel trust policy`.
@@ -110,7 +113,8 @@ pub struct TrustRevokeArgs {
 pub struct TrustAdvisoryArgs {
     /// Advisory that `guild kernel advisory` wrote.
     pub advisory: PathBuf,
-    /// Believe what its compromised keys signed where it was installed up to this generation all the same.
+    /// Believe what its compromised keys signed where it was installed up to this generation all the same; without it
+    /// nothing, and of keys that are compromised already as much as before.
     #[arg(long, value_name = "GEN")]
     pub since_gen: Option<u64>,
     /// Say what would change and what would no longer load, and change nothing.

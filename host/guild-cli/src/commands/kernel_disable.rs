@@ -14,8 +14,9 @@ use std::time::Duration;
 /// Disables, and says what was enabled and what serves its names from now on.
 pub fn run(args: &DisableArgs, places: &Places, output: Output) -> Outcome<()> {
     let drain = args.drain.map(Duration::from_secs);
+    let id = parsed("ID", &args.id)?;
     let store = required_store(places)?;
-    let selected = store.disable(&parsed("ID", &args.id)?, drain)?;
+    let selected = store.disable(&id, drain)?;
     let below = store.below().map(|below| below.generation()).transpose()?;
     let below = below.and_then(|below| below.enabled_version(&selected.id).cloned());
     let built_in = builtins::every_builtin().builtins;

@@ -41,6 +41,10 @@ pub fn run(args: &InstallArgs, places: &Places, output: Output) -> Outcome<()> {
         "manifest_sha256": installed.manifest_digest,
         "generation": installed.generation,
         "already_installed": installed.already_installed,
+        "refused_as_new": installed.refused_as_new.as_ref().map(|refusal| json!({
+            "code": refusal.code().name(),
+            "message": refusal.to_string(),
+        })),
         "files_restored": installed.files_restored,
         "signatures_replaced": installed.signatures_replaced,
         "previous": installed.previous,
@@ -84,17 +88,34 @@ fn say(installed: &Installed, dry_run: bool, output: Output) {
             "A rollback was pinned: no install enables a version up to {held}."
         ));
     }
-    if installed.signatures_replaced {
-        output.say("Its signatures are those of this bundle from now on.");
-    }
-    if installed.files_restored > 0 {
-        let files = installed.files_restored;
-        output.say(format!(
-            "{files} of its files were damaged and are whole again."
-        ));
-    }
+    say_what_is_mended(installed, dry_run, output);
     if let (Some(receipt), Some(_), false) = (installed.receipt, &installed.probed, dry_run) {
         output.say(format!("Receipt {receipt}"));
     }
     say_what_is_missing(installed.probed.as_ref(), output);
+}
+
+/// Of a version that is installed already.
+fn say_what_is_mended(installed: &Installed, dry_run: bool, output: Output) {
+    if let Some(refusal) = &installed.refused_as_new {
+        let code = refusal.code().name();
+        output.say(format!(
+            "Only its files were looked after, since as a new package it would be refused: {refusal} [{code}]"
+        ));
+    }
+    if installed.signatures_replaced {
+        let are = if dry_run { "would be" } else { "are" };
+        output.say(format!(
+            "Its signatures {are} those of this bundle from now on."
+        ));
+    }
+    match (installed.files_restored, dry_run) {
+        (0, _) => {}
+        (files, false) => output.say(format!(
+            "{files} of its files were damaged and are whole again."
+        )),
+        (files, true) => output.say(format!(
+            "{files} of its files are damaged or missing; an install writes them anew."
+        )),
+    }
 }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 use crate::places::{Places, Whose, read_store};
 use guild_loader::refused_by_surroundings;
-use guild_package::verify::Signer;
+use guild_package::verify::{Recorded, Signer};
 use guild_package::{InstalledPackage, ListedPackage, PackageId};
 use serde_json::{Value, json};
 
@@ -93,23 +93,36 @@ impl Row {
 
     /// Who signed it, and what else is known.
     fn details(&self) -> Vec<String> {
-        let mut lines = vec![format!(
-            "installed by generation {}",
-            self.listed.installed_gen
-        )];
-        let Ok(package) = &self.listed.package else {
-            return lines;
+        let listed = &self.listed;
+        let mut lines = vec![
+            format!("installed by generation {}", listed.installed_gen),
+            format!("manifest  {}", listed.manifest_sha256),
+        ];
+        let epoch = listed.recorded.security_epoch;
+        lines.extend(epoch.map(|epoch| format!("epoch     {epoch}")));
+        let (signers, countersigners) = match &listed.package {
+            Ok(package) => (package.signers(), package.countersigners()),
+            Err(_) => {
+                let Recorded {
+                    signers,
+                    countersigners,
+                    ..
+                } = &listed.recorded;
+                if !signers.is_empty() {
+                    lines.push(
+                        "good signatures of known keys, whether or not they count:".to_owned(),
+                    );
+                }
+                (&signers[..], &countersigners[..])
+            }
         };
-        lines.push(format!("manifest  {}", package.manifest_digest()));
-        lines.push(format!("epoch     {}", package.manifest().security_epoch));
-        let signers = package.signers().iter();
-        lines.extend(signers.map(|signer| {
+        lines.extend(signers.iter().map(|signer| {
             format!(
                 "signer    {} {signer}, held by {}",
                 signer.key, signer.operator
             )
         }));
-        lines.extend(kernel_countersigners::lines(package.countersigners()));
+        lines.extend(kernel_countersigners::lines(countersigners));
         lines
     }
 
@@ -129,6 +142,12 @@ impl Row {
             "installed_generation": listed.installed_gen,
             "held_back": listed.held_back,
             "floor": listed.floor,
+            "manifest_sha256": listed.manifest_sha256,
+            "recorded": {
+                "security_epoch": listed.recorded.security_epoch,
+                "signers": listed.recorded.signers.iter().map(kernel_countersigners::signer).collect::<Vec<_>>(),
+                "countersigners": kernel_countersigners::rows(&listed.recorded.countersigners),
+            },
         });
         match (&self.refusal, &listed.package) {
             (Some(refusal), _) => {
@@ -138,7 +157,6 @@ impl Row {
             }
             (None, Ok(package)) => {
                 let countersigners = kernel_countersigners::rows(package.countersigners());
-                row["manifest_sha256"] = json!(package.manifest_digest());
                 row["security_epoch"] = json!(package.manifest().security_epoch);
                 row["signers"] = json!(self.signer_labels());
                 row["countersigners"] = json!(countersigners);

@@ -202,11 +202,24 @@ fn trust_change(change: &TrustChange) -> Value {
         TrustChange::TimeSet { key: of, until_s } => {
             json!({ "change": "time_set", "key": key(of), "not_after": until_s })
         }
-        TrustChange::KeyWithdrawn { key: of, status } => {
-            json!({ "change": "key_withdrawn", "key": key(of), "status": status })
-        }
-        TrustChange::KeyFollowed { key: of, by } => {
-            json!({ "change": "key_followed", "key": key(of), "by": key(by) })
+        TrustChange::KeyWithdrawn {
+            key: of,
+            status,
+            since_gen,
+            reason,
+        } => json!({
+            "change": "key_withdrawn",
+            "key": key(of),
+            "status": status,
+            "since_gen": since_gen,
+            "reason": reason,
+        }),
+        TrustChange::KeyFollowed {
+            key: of,
+            by,
+            status,
+        } => {
+            json!({ "change": "key_followed", "key": key(of), "by": key(by), "status": status })
         }
         TrustChange::PolicySet(policy) => json!({ "change": "policy_set", "policy": policy }),
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Takes the advisory, and names what no longer loads.
 pub fn run(args: &TrustAdvisoryArgs, places: &Places, output: Output) -> Outcome<()> {
     let options = AdvisoryOptions {
-        since_gen: args.since_gen.unwrap_or(0),
+        since_gen: args.since_gen,
         dry_run: args.dry_run,
     };
     let store = required_store(places)?;

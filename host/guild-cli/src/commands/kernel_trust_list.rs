@@ -1,6 +1,6 @@
 //! `guild kernel trust list`: shows the trusted keys, what stands on each, and what packages need beyond one signature.
 
-use crate::commands::kernel_trust_show::standing_on;
+use crate::commands::kernel_trust_show::{Standing, names, standing_on};
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, read_store};
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 struct Row<'a> {
     key: &'a TrustedKey,
     added: KeyAdded,
-    /// The installed versions that stand on it.
-    packages: Vec<String>,
+    /// The installed versions with its signature.
+    packages: Vec<Standing>,
 }
 
 /// Prints one line a key, then one line a policy.
@@ -54,17 +54,17 @@ pub fn run(places: &Places, output: Output) -> Outcome<()> {
 impl Row<'_> {
     fn line(&self) -> String {
         let key = self.key;
-        let scopes: Vec<String> = key.scopes.iter().map(scope).collect();
+        let scopes: Vec<String> = key.scopes.iter().map(Scope::to_string).collect();
         let mut fields = vec![
             key.id.to_string(),
             format!("{}{}", key.label, test_mark(key.test_identity)),
             scopes.join(","),
             format!("held by {}", key.operator),
         ];
-        match key.status {
-            KeyStatus::Active => {}
-            KeyStatus::Retired => fields.push("retired".to_owned()),
-            KeyStatus::Compromised => fields.push("compromised".to_owned()),
+        if key.status != KeyStatus::Active {
+            let why = key.reason.as_ref();
+            let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
+            fields.push(format!("{}{why}", key.status.in_words(key.since_gen)));
         }
         if let Some(until_s) = key.not_after {
             fields.push(format!("until {}", Time(until_s)));
@@ -72,7 +72,7 @@ impl Row<'_> {
         fields.push(format!("added {}", Time(self.added.time_seen)));
         fields.push(match self.packages.as_slice() {
             [] => "no package".to_owned(),
-            packages => packages.join(" "),
+            packages => joined(packages),
         });
         fields.join("\t")
     }
@@ -81,13 +81,13 @@ impl Row<'_> {
         let mut object = json!(self.key);
         object["added_generation"] = json!(self.added.generation);
         object["added_at"] = json!(self.added.time_seen);
-        object["packages"] = json!(self.packages);
+        object["packages"] = names(&self.packages, |_| true);
+        object["broken"] = names(&self.packages, |standing| standing.is_broken);
         object
     }
 }
 
-/// A prefix with what the key may do there.
-fn scope(scope: &Scope) -> String {
-    let rights: Vec<String> = scope.rights.iter().map(ToString::to_string).collect();
-    format!("{} ({})", scope.prefix, rights.join(" "))
+fn joined(packages: &[Standing]) -> String {
+    let packages: Vec<String> = packages.iter().map(Standing::to_string).collect();
+    packages.join(" ")
 }

@@ -6,7 +6,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::places::{Places, required_store};
 use guild_package::store::RevokeOptions;
-use guild_package::trust::Withdrawal;
+use guild_package::trust::{TrustedKey, Withdrawal};
 use serde_json::json;
 
 /// Withdraws the key and names what no longer loads.
@@ -27,16 +27,27 @@ pub fn run(args: &TrustRevokeArgs, places: &Places, output: Output) -> Outcome<(
         dry_run: args.dry_run,
     };
     let revoked = store.trust_revoke(&key, &options)?;
+    let TrustedKey {
+        status,
+        since_gen,
+        reason,
+        ..
+    } = &revoked.key;
     let done = if args.dry_run { "would be" } else { "is" };
-    output.say(format!("{key} {done} withdrawn"));
+    let words = status.in_words(*since_gen);
+    let why = reason.as_ref();
+    let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
+    output.say(format!("{key} {done} withdrawn as {words}{why}"));
     if revoked.stopped.is_empty() {
         output.say("No installed version stops loading.");
     }
     kernel_stopped::say(&revoked.stopped, args.dry_run, output);
     output.data(key.to_string())?;
     output.object(json!({
-        "key_id": revoked.key,
-        "status": if args.compromised { "compromised" } else { "retired" },
+        "key_id": key,
+        "status": status,
+        "since_gen": since_gen,
+        "reason": reason,
         "stopped": revoked.stopped,
         "dry_run": args.dry_run,
         "generation": revoked.generation,

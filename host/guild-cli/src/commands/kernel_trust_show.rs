@@ -9,7 +9,8 @@ use guild_package::store::generation::Pin;
 use guild_package::text::Time;
 use guild_package::trust::{KeyStatus, TrustedKey};
 use guild_package::{KeyId, ListedPackage};
-use serde_json::json;
+use serde_json::{Value, json};
+use std::fmt;
 
 /// Digits of a fingerprint that stand together.
 const GROUP: usize = 4;
@@ -25,28 +26,54 @@ pub fn run(args: &TrustShowArgs, places: &Places, output: Output) -> Outcome<()>
     lines(key, &packages)
         .into_iter()
         .try_for_each(|line| output.data(line))?;
-    let mut answer =
-        json!({ "key": key, "words": id.words(), "packages": packages, "store": found.whose });
+    let mut answer = json!({
+        "key": key,
+        "words": id.words(),
+        "packages": names(&packages, |_| true),
+        "broken": names(&packages, |standing| standing.is_broken),
+        "store": found.whose,
+    });
     answer["key"]["id"] = json!(id);
     output.object(answer)
 }
 
-/// The installed versions that the key signed or vouches for, of those that verify.
-pub(super) fn standing_on(id: &KeyId, listed: &[ListedPackage]) -> Vec<String> {
+/// An installed version with a good signature by a key, whether or not that counts.
+pub(super) struct Standing {
+    package: Pin,
+    /// Whether it fails to verify today.
+    pub(super) is_broken: bool,
+}
+
+/// The installed versions whose release the key signed or speaks of. One that fails today, perhaps since this key is
+/// withdrawn, is among them.
+pub(super) fn standing_on(id: &KeyId, listed: &[ListedPackage]) -> Vec<Standing> {
     let stands = |row: &&ListedPackage| {
-        let Ok(package) = &row.package else {
-            return false;
-        };
-        let vouch = package.countersigners().iter().map(|it| &it.signer);
-        let mut signers = package.signers().iter().chain(vouch);
+        let vouch = row.recorded.countersigners.iter().map(|it| &it.signer);
+        let mut signers = row.recorded.signers.iter().chain(vouch);
         signers.any(|signer| signer.key == *id)
     };
     let rows = listed.iter().filter(stands);
-    rows.map(|row| Pin::new(&row.id, &row.version).to_string())
-        .collect()
+    rows.map(|row| Standing {
+        package: Pin::new(&row.id, &row.version),
+        is_broken: row.package.is_err(),
+    })
+    .collect()
 }
 
-fn lines(key: &TrustedKey, packages: &[String]) -> Vec<String> {
+/// Those that `wanted` picks, for scripts.
+pub(super) fn names(packages: &[Standing], wanted: impl Fn(&Standing) -> bool) -> Value {
+    let packages = packages.iter().filter(|it| wanted(it));
+    packages.map(|it| json!(it.package)).collect()
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mark = if self.is_broken { " (broken)" } else { "" };
+        write!(f, "{}{mark}", self.package)
+    }
+}
+
+fn lines(key: &TrustedKey, packages: &[Standing]) -> Vec<String> {
     let id = key.id.to_string();
     let digits = id.trim_start_matches("gk1-").as_bytes();
     let groups: Vec<_> = digits.chunks(GROUP).map(String::from_utf8_lossy).collect();
@@ -58,6 +85,9 @@ fn lines(key: &TrustedKey, packages: &[String]) -> Vec<String> {
         format!("words   {}", key.id.words()),
         format!("status  {}{}", status(key), until(key)),
     ];
+    if let Some(reason) = &key.reason {
+        lines.push(format!("reason  {reason}"));
+    }
     for scope in &key.scopes {
         let rights: Vec<_> = scope.rights.iter().map(ToString::to_string).collect();
         let targets: Vec<_> = scope.targets.iter().map(ToString::to_string).collect();
@@ -77,7 +107,7 @@ fn status(key: &TrustedKey) -> String {
     match key.status {
         KeyStatus::Active => format!("active since generation {since}"),
         KeyStatus::Retired => format!("retired in generation {since}"),
-        KeyStatus::Compromised => format!("compromised; believed up to generation {since}"),
+        KeyStatus::Compromised => key.status.in_words(since),
     }
 }
 

@@ -229,13 +229,16 @@ impl Error {
         let (subject, keys) = match self {
             Self::Unsigned { .. }
             | Self::FloorRise { .. }
-            | Self::ThresholdNotMet { .. }
             | Self::KeyUnacceptable { .. }
             | Self::Malformed { .. }
             | Self::DigestMismatch { .. }
             | Self::Expired { .. } => (None, Vec::new()),
             Self::KeyUntrusted { keys } => (None, keys.clone()),
             Self::PublisherChanged { offered, .. } => (None, offered.clone()),
+            Self::ThresholdNotMet { uncounted, .. } => {
+                let signers = uncounted.iter().map(|it| it.key);
+                (None, signers.collect())
+            }
             Self::AdvisoryDenied { denials, .. } => {
                 let signers = denials.iter().map(|denial| denial.signer);
                 (None, signers.collect())

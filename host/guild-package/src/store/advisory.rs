@@ -18,8 +18,9 @@ use crate::verify::{History as _, system_time_s};
 /// How to take an advisory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AdvisoryOptions {
-    /// The last generation whose installs are believed of a key that the advisory calls compromised; 0 believes none.
-    pub since_gen: u64,
+    /// The last generation whose installs are believed of a key that the advisory calls compromised; 0 believes none, and
+    /// so does none, but for a key that is compromised already: that one stays as it is.
+    pub since_gen: Option<u64>,
     /// Say what would change, and change nothing.
     pub dry_run: bool,
 }
@@ -94,7 +95,7 @@ impl Store {
         }
         let arguments = AdvisoryArguments {
             body_sha256: advisory.body_sha256(),
-            since_gen: options.since_gen,
+            since_gen: options.since_gen.unwrap_or(0),
         };
         taken.generation = commit(transaction, &arguments, &advised)?;
         for (_, raised) in &mut taken.floors {

@@ -235,10 +235,7 @@ impl Generation {
     }
 
     fn check(&self) -> Result<()> {
-        let ensure = |holds: bool, broken: &'static str| match holds {
-            true => Ok(()),
-            false => Err(Error::malformed(GENERATION, broken)),
-        };
+        let ensure = |holds, broken| Error::ensure(GENERATION, holds, broken);
         ensure(self.schema == 1, "schema is not 1")?;
         let first_has_no_predecessor = (self.n == 0) == (self.prev == Digest::NONE);
         ensure(

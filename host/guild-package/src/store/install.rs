@@ -3,14 +3,14 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::audit::Unaccepted;
 use crate::digest::Digest;
-use crate::envelope::Envelope;
 use crate::error::{Error, Result};
-use crate::limits::{BUNDLE_MAX_BYTES, ENVELOPE_MAX_BYTES};
+use crate::limits::BUNDLE_MAX_BYTES;
 use crate::manifest::Manifest;
 use crate::name::{PackageId, PackageVersion};
 use crate::outside;
@@ -26,9 +26,7 @@ use crate::store::path::Area;
 use crate::store::providers::select_version;
 use crate::store::state::State;
 use crate::store::transaction::{Staged, Transaction};
-use crate::verify::{
-    Countersigner, Occasion, Signer, VerifiedPackage, VerifyOptions, system_time_s,
-};
+use crate::verify::{Countersigner, Occasion, Signer, VerifiedPackage, VerifyOptions};
 
 /// What the caller allows and expects.
 #[derive(Clone, Debug, Default)]
@@ -56,7 +54,9 @@ pub struct Installed {
     pub generation: u64,
     /// Whether the very same manifest was installed before, so that the state was not changed.
     pub already_installed: bool,
-    /// How many of its files were missing or damaged and are whole again; 0 for a first install.
+    /// Why the bundle would be refused if the version weren't installed; nothing but its files was looked after then.
+    pub refused_as_new: Option<Arc<Error>>,
+    /// How many of its files were missing or damaged and are whole again, or would be; 0 for a first install.
     pub files_restored: usize,
     /// Whether the bundle's signatures took the place of those that the version was installed with.
     pub signatures_replaced: bool,
@@ -87,7 +87,7 @@ struct Arguments {
 impl Store {
     /// Installs the bundle at `bundle_path` and enables it. On any error the store's state is as it was.
     /// If the very same package is installed already, only its files that are missing or damaged are
-    /// written again. Otherwise `probe` runs the code of the verified bytes before anything is committed.
+    /// written again, also where the bundle would no longer be accepted as a new one and the version still loads. Otherwise `probe` runs the code of the verified bytes before anything is committed.
     ///
     /// # Errors
     /// Whatever verification refuses; [`Error::ProbeFailed`]; [`Error::DowngradeRefused`], [`Error::DependencyMissing`],
@@ -137,17 +137,19 @@ impl Store {
             history: &state.generation,
             accept_new_publisher: options.accept_new_publisher,
         };
-        let package = VerifiedPackage::check(staged, &state.trust, occasion)?;
+        let kept = staged
+            .try_clone()
+            .map_err(Error::io("open", "the bundle"))?;
+        let package = match VerifiedPackage::check(staged, &state.trust, occasion) {
+            Ok(package) => package,
+            Err(refusal) => return self.repair(transaction, kept, options.dry_run, refusal),
+        };
         let manifest = package.manifest();
-        let before = state.generation.version(&manifest.id, &manifest.version);
-        let mut installed = Installed::before(state, &package);
-        if let Some(before) = before {
+        if let Some(before) = state.generation.version(&manifest.id, &manifest.version) {
             let before = *before;
-            return match options.dry_run {
-                true => Ok(installed),
-                false => self.install_again(transaction, &package, &before, installed),
-            };
+            return self.install_again(transaction, &package, &before, options.dry_run);
         }
+        let mut installed = Installed::before(state, &package);
         if !options.allow_downgrade {
             check_not_older(manifest, &state.generation)?;
         }
@@ -173,59 +175,6 @@ impl Store {
         lease::prepare(&self.root, package.manifest_digest())?;
         installed.generation = transaction.commit(&generation)?.n;
         Ok(installed)
-    }
-
-    /// The version is installed: writes files again that are missing or damaged. An envelope with more signatures than the
-    /// one in force, or in place of one that no longer suffices, takes its place.
-    fn install_again(
-        &self,
-        mut transaction: Transaction<'_>,
-        package: &VerifiedPackage,
-        before: &VersionState,
-        mut installed: Installed,
-    ) -> Result<Installed> {
-        let offered = Digest::of(package.authorized().envelope_bytes());
-        let is_other = offered != before.envelope;
-        let state = transaction.state();
-        let replaces = is_other && self.is_better(state, package, before)?;
-        let mut next = state.successor("install", &offered, system_time_s())?;
-        let mut parts = Parts::of(package);
-        if is_other && !replaces {
-            parts.envelope = None;
-        }
-        installed.files_restored = put_parts(&mut transaction, &parts)?;
-        lease::prepare(&self.root, package.manifest_digest())?;
-        if replaces {
-            // The new envelope itself was never lost.
-            installed.files_restored = installed.files_restored.saturating_sub(1);
-            installed.signatures_replaced = true;
-            if let Some(kept) = next.version_mut(&installed.id, &installed.version) {
-                kept.envelope = offered;
-            }
-            installed.generation = transaction.commit(&next)?.n;
-        }
-        Ok(installed)
-    }
-
-    fn is_better(
-        &self,
-        state: &State,
-        package: &VerifiedPackage,
-        before: &VersionState,
-    ) -> Result<bool> {
-        let manifest = package.manifest();
-        let (id, version) = (&manifest.id, &manifest.version);
-        match InstalledPackage::open(&self.root, state, id, version, before) {
-            Err(error @ Error::Io { .. }) => return Err(error),
-            Err(_) => return Ok(true),
-            Ok(_) => {}
-        }
-        let count = |bytes: &[u8]| -> Result<usize> {
-            let envelope = Envelope::decode(bytes)?;
-            Ok(envelope.signatures.len() + envelope.countersignatures.len())
-        };
-        let old = self.root.meta(before.envelope, ENVELOPE_MAX_BYTES)?;
-        Ok(count(package.authorized().envelope_bytes())? > count(&old)?)
     }
 
     /// Step 10.7: the next generation.
@@ -269,7 +218,7 @@ impl Store {
 
 impl Installed {
     /// What there is before anything is changed.
-    fn before(state: &State, package: &VerifiedPackage) -> Self {
+    pub(super) fn before(state: &State, package: &VerifiedPackage) -> Self {
         let generation = &state.generation;
         let Manifest { id, version, .. } = package.manifest();
         let before = generation.version(id, version);
@@ -280,6 +229,7 @@ impl Installed {
             manifest_digest: package.manifest_digest(),
             generation: state.head.n,
             already_installed: before.is_some(),
+            refused_as_new: None,
             files_restored: 0,
             signatures_replaced: false,
             previous: enabled.cloned(),
@@ -369,15 +319,15 @@ fn try_out(
 }
 
 /// What an install writes of a bundle.
-struct Parts<'a> {
+pub(super) struct Parts<'a> {
     package: &'a VerifiedPackage,
-    envelope: Option<&'a [u8]>,
+    pub(super) envelope: Option<&'a [u8]>,
     receipt: Option<&'a [u8]>,
 }
 
 impl<'a> Parts<'a> {
     /// All of it, and no receipt.
-    fn of(package: &'a VerifiedPackage) -> Self {
+    pub(super) fn of(package: &'a VerifiedPackage) -> Self {
         Self {
             package,
             envelope: Some(package.authorized().envelope_bytes()),
@@ -387,18 +337,25 @@ impl<'a> Parts<'a> {
 }
 
 /// Steps 10.4 to 10.6. Returns how many files the store lacked.
-fn put_parts(transaction: &mut Transaction<'_>, parts: &Parts<'_>) -> Result<usize> {
+pub(super) fn put_parts(transaction: &mut Transaction<'_>, parts: &Parts<'_>) -> Result<usize> {
     let (objects, meta) = stage_parts(transaction, parts)?;
     failpoint::reach(Boundary::Staged); // B1
     transaction.publish(&objects)?;
     failpoint::reach(Boundary::ObjectsPublished); // B2
     transaction.publish(&meta)?;
     failpoint::reach(Boundary::MetaPublished); // B3
-    Ok(objects
-        .iter()
-        .chain(&meta)
-        .filter(|staged| staged.is_new())
-        .count())
+    Ok(lacking(&objects, &meta))
+}
+
+/// As [`put_parts`], but for what changes the store.
+pub(super) fn count_lacking(transaction: &mut Transaction<'_>, parts: &Parts<'_>) -> Result<usize> {
+    let (objects, meta) = stage_parts(transaction, parts)?;
+    Ok(lacking(&objects, &meta))
+}
+
+fn lacking(objects: &[Staged], meta: &[Staged]) -> usize {
+    let staged = objects.iter().chain(meta);
+    staged.filter(|staged| staged.is_new()).count()
 }
 
 /// Step 10.4: artifacts for `objects/`, then manifest, envelope and receipt for `meta/`.

@@ -21,6 +21,7 @@ mod path;
 mod providers;
 mod recovery;
 mod removal;
+mod repair;
 mod selection;
 mod state;
 mod transaction;
@@ -32,6 +33,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::SMALL_FILE_MAX_BYTES;
 use crate::name::{PackageId, PackageVersion, ProvidedName};
@@ -40,7 +42,7 @@ use crate::store::generation::{Active, Generation};
 use crate::store::state::{Head, State};
 use crate::store::transaction::Transaction;
 use crate::trust::TrustStore;
-use crate::verify::{History as _, system_time_s};
+use crate::verify::{History as _, Recorded, system_time_s};
 
 pub use advisory::{AdvisoryOptions, AdvisoryTaken};
 pub(crate) use create::make_root;
@@ -99,6 +101,10 @@ pub struct ListedPackage {
     pub floor: u64,
     /// The generation that installed it.
     pub installed_gen: u64,
+    /// Its identity: SHA-256 of the manifest's bytes.
+    pub manifest_sha256: Digest,
+    /// What its files say, also where it would not load.
+    pub recorded: Recorded,
     /// The verified package, or why it would not load.
     pub package: Result<InstalledPackage>,
 }
@@ -107,8 +113,8 @@ impl ListedPackage {
     /// Whether it verifies and is below its floor: it loads where it is enabled, and can't be enabled again.
     #[must_use]
     pub fn is_below_floor(&self) -> bool {
-        let package = self.package.as_ref();
-        package.is_ok_and(|package| package.manifest().security_epoch < self.floor)
+        let epoch = self.recorded.security_epoch;
+        epoch.is_some_and(|epoch| epoch < self.floor)
     }
 }
 
@@ -208,6 +214,8 @@ impl Store {
                 held_back: state.generation.is_held_back(id, version),
                 floor: state.generation.floor(id),
                 installed_gen: installed.installed_gen,
+                manifest_sha256: installed.manifest,
+                recorded: self.root.recorded(state, installed),
                 package: InstalledPackage::open(&self.root, state, id, version, installed),
             });
             row.collect()

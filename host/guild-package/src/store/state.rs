@@ -8,12 +8,15 @@ use serde::Serialize;
 
 use crate::digest::Digest;
 use crate::error::{Error, Result};
-use crate::limits::{SMALL_FILE_MAX_BYTES, STATE_FILE_MAX_BYTES};
+use crate::limits::{
+    ENVELOPE_MAX_BYTES, MANIFEST_MAX_BYTES, SMALL_FILE_MAX_BYTES, STATE_FILE_MAX_BYTES,
+};
 use crate::store::fs::StoreFs;
-use crate::store::generation::{Generation, TrustReference};
+use crate::store::generation::{Generation, TrustReference, VersionState};
 use crate::store::log::Chain;
 use crate::store::path::{Area, StorePath};
 use crate::trust::TrustStore;
+use crate::verify::Recorded;
 
 /// What mends a file that a bundle brings.
 const MEND_CONTENT: &str = "`guild kernel install` of the same bundle writes it anew";
@@ -151,6 +154,13 @@ impl Root {
     /// A manifest or envelope by its digest.
     pub fn meta(&self, digest: Digest, bytes_max: u64) -> Result<Vec<u8>> {
         self.read_named(&StorePath::content(Area::Meta, digest), bytes_max, digest)
+    }
+
+    /// What the files of an installed version say. One that is missing or damaged says nothing.
+    pub(super) fn recorded(&self, state: &State, installed: &VersionState) -> Recorded {
+        let manifest = self.meta(installed.manifest, MANIFEST_MAX_BYTES).ok();
+        let envelope = self.meta(installed.envelope, ENVELOPE_MAX_BYTES).ok();
+        Recorded::of(manifest.as_deref(), envelope.as_deref(), &state.trust)
     }
 
     fn read_named(&self, path: &StorePath, bytes_max: u64, named: Digest) -> Result<Vec<u8>> {

@@ -17,7 +17,7 @@ use crate::store::installed::InstalledPackage;
 use crate::store::state::State;
 use crate::store::transaction::Transaction;
 use crate::text::PlainText;
-use crate::trust::{Grant, Policy, TrustStore, Withdrawal};
+use crate::trust::{Grant, KeyStatus, Policy, TrustStore, TrustedKey, Withdrawal};
 use crate::verify::{History as _, system_time_s};
 
 /// What `trust add` did.
@@ -49,19 +49,23 @@ pub struct RevokeOptions {
 /// What `trust revoke` did, or would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revoked {
-    /// The key.
-    pub key: KeyId,
+    /// The key, as the trust file has it afterwards.
+    pub key: TrustedKey,
     /// Installed versions that no longer load, ascending.
     pub stopped: Vec<Pin>,
     /// The generation in force afterwards.
     pub generation: u64,
 }
 
-/// What `trust rotate` did.
+/// What `trust rotate` did, or would do.
 #[derive(Clone, Debug)]
 pub struct Rotated {
     /// What both keys signed.
     pub body: RotationBody,
+    /// Whether it wasn't taken before; else nothing is changed.
+    pub is_new: bool,
+    /// What became of the old key.
+    pub old_status: KeyStatus,
     /// Installed versions that no longer load, ascending.
     pub stopped: Vec<Pin>,
     /// The generation in force afterwards.
@@ -116,26 +120,33 @@ impl Store {
         Ok(TrustAdded { key, generation })
     }
 
-    /// Puts a new key in an old one's place, as both signed.
+    /// Puts a new key in an old one's place, as both signed. With `dry_run` it says what would change. A rotation that was
+    /// taken before changes nothing.
     ///
     /// # Errors
     /// As [`VerifiedRotation::read`] and [`TrustStore::with_rotation`], and the errors of a commit.
-    pub fn trust_rotate(&self, path: &Path) -> Result<Rotated> {
+    pub fn trust_rotate(&self, path: &Path, dry_run: bool) -> Result<Rotated> {
         let transaction = Transaction::begin(&self.root, self.options.lock_wait_ms)?;
         let state = transaction.state();
         let rotation = VerifiedRotation::read(path, &state.trust)?;
         let now_s = system_time_s().max(state.generation.time_seen());
-        let trust = state
+        let next = state
             .trust
             .with_rotation(&rotation, state.head.n + 1, now_s)?;
-        let stopped = self.stopped_by(state, &trust)?;
         let body = rotation.body().clone();
-        let generation = commit_key(transaction, "trust-rotate", body.to.id, &trust)?;
-        Ok(Rotated {
+        let after = next.as_ref().unwrap_or(&state.trust);
+        let mut rotated = Rotated {
+            is_new: next.is_some(),
+            old_status: after.known(&body.from)?.status,
+            stopped: self.stopped_by(state, after)?,
+            generation: state.head.n,
             body,
-            stopped,
-            generation,
-        })
+        };
+        if let (Some(trust), false) = (&next, dry_run) {
+            let key = rotated.body.to.id;
+            rotated.generation = commit_key(transaction, "trust-rotate", key, trust)?;
+        }
+        Ok(rotated)
     }
 
     /// Says what packages below a prefix need. A policy that is in force already changes nothing.
@@ -172,7 +183,7 @@ impl Store {
             .trust
             .without_key(key, options.withdrawal, reason, state.head.n)?;
         let mut revoked = Revoked {
-            key: *key,
+            key: trust.known(key)?.clone(),
             stopped: self.stopped_by(state, &trust)?,
             generation: state.head.n,
         };

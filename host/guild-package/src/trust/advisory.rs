@@ -3,7 +3,7 @@
 use crate::advisory::{FloorLine, VerifiedAdvisory, WithdrawalLine, WithdrawnAs};
 use crate::error::{Denial, Error, Result};
 use crate::key::KeyId;
-use crate::trust::{Right, TrustStore, TrustedKey, Withdrawal};
+use crate::trust::{KeyStatus, Right, TrustStore, TrustedKey, Withdrawal};
 use crate::verify::History;
 
 /// What an advisory changes here.
@@ -21,10 +21,11 @@ pub(crate) struct Advised {
 
 impl TrustStore {
     /// What `advisory` changes, once its signers were found to have a say in every line of it. Of what compromised keys
-    /// signed, the installs up to generation `since_gen` are believed. `head` is the generation in force; the next one
+    /// signed, the installs up to generation `since_gen` are believed, none where it is absent. `head` is the generation in force; the next one
     /// will name the result. `now_s` is the time to judge the signers by.
     ///
-    /// Where nothing would change, nobody's right is asked: a key that has withdrawn itself can't be asked again, and
+    /// An advisory names no generation, so it isn't stricter than a withdrawal as compromised that is in force, unless
+    /// `since_gen` is. Where nothing would change, nobody's right is asked: a key that has withdrawn itself can't be asked again, and
     /// taking its advisory twice is no mistake.
     ///
     /// # Errors
@@ -35,10 +36,12 @@ impl TrustStore {
         &self,
         advisory: &VerifiedAdvisory,
         history: &dyn History,
-        (since_gen, head): (u64, u64),
+        (since_gen, head): (Option<u64>, u64),
         now_s: u64,
     ) -> Result<Advised> {
-        let compromised = Withdrawal::Compromised { since_gen };
+        let compromised = Withdrawal::Compromised {
+            since_gen: since_gen.unwrap_or(0),
+        };
         compromised.check_reached(head)?;
         let mut next = self.next_body();
         let (mut withdrawals, mut unknown) = (Vec::new(), Vec::new());
@@ -47,9 +50,12 @@ impl TrustStore {
                 unknown.push(line.key);
                 continue;
             };
-            let withdrawal = match line.status {
-                WithdrawnAs::Superseded => Withdrawal::Superseded,
-                WithdrawnAs::Compromised => compromised,
+            let withdrawal = match (line.status, key.status) {
+                (WithdrawnAs::Superseded, _) => Withdrawal::Superseded,
+                (WithdrawnAs::Compromised, KeyStatus::Compromised) if since_gen.is_none() => {
+                    continue;
+                }
+                (WithdrawnAs::Compromised, _) => compromised,
             };
             if key.withdraw(withdrawal, Some(line.reason.clone()), head) {
                 withdrawals.push(line.clone());

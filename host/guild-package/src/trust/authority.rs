@@ -12,14 +12,18 @@ impl TrustedKey {
     /// # Errors
     /// [`Error::ScopeDenied`] naming the part that denies.
     pub fn authorize(&self, right: Right, manifest: &Manifest) -> Result<()> {
+        self.may(right, manifest)
+            .map_err(|detail| self.denied(right, manifest, detail))
+    }
+
+    /// As [`Self::authorize`].
+    ///
+    /// # Errors
+    /// The part of its scopes that denies.
+    pub(crate) fn may(&self, right: Right, manifest: &Manifest) -> Result<(), String> {
         let targets = manifest.targets.iter().map(ToString::to_string);
-        self.holds(
-            right,
-            |prefix| prefix.covers(&manifest.id),
-            &[manifest.kind],
-            targets,
-        )
-        .map_err(|detail| self.denied(right, manifest, detail))
+        let covers = |prefix: &ScopePrefix| prefix.covers(&manifest.id);
+        self.holds(right, covers, &[manifest.kind], targets)
     }
 
     /// Whether the key may raise the floor of `id`. A floor counts for every kind of bundle and every machine.

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use crate::key::KeyId;
-use crate::name::ScopePrefix;
 use crate::text::{PlainText, Time};
-use crate::trust::{KeyStatus, Policy, TrustBody, TrustedKey};
+use crate::trust::{KeyStatus, Policy, Scope, TrustBody, TrustedKey};
 
 /// One thing that a change of trust changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,15 +13,15 @@ pub enum TrustChange {
     KeyAdded {
         /// The key.
         key: NamedKey,
-        /// What it may sign.
-        scopes: Vec<ScopePrefix>,
+        /// What it may do, and where.
+        scopes: Vec<Scope>,
     },
     /// A trusted key may sign more.
     ScopesAdded {
         /// The key.
         key: NamedKey,
-        /// What it may sign from now on.
-        scopes: Vec<ScopePrefix>,
+        /// What it may do from now on, and where.
+        scopes: Vec<Scope>,
     },
     /// A key is good for another time.
     TimeSet {
@@ -37,6 +36,10 @@ pub enum TrustChange {
         key: NamedKey,
         /// How: retired or compromised.
         status: KeyStatus,
+        /// Of a compromised one the last generation whose installs are still believed.
+        since_gen: u64,
+        /// Why.
+        reason: Option<PlainText>,
     },
     /// A key took another one's place.
     KeyFollowed {
@@ -44,6 +47,8 @@ pub enum TrustChange {
         key: NamedKey,
         /// The new key.
         by: NamedKey,
+        /// What became of the old key: retired, or compromised where no right was left to it.
+        status: KeyStatus,
     },
     /// Packages below a prefix need something else than before.
     PolicySet(Policy),
@@ -71,12 +76,13 @@ impl TrustBody {
             key.add_changes_since(was, is_followed, &mut changes);
         }
         for step in followed {
-            let named = |id: KeyId| {
-                let key = self.keys.iter().find(|key| key.id == id);
-                key.map(NamedKey::from)
-            };
-            if let (Some(key), Some(by)) = (named(step.from), named(step.to)) {
-                changes.push(TrustChange::KeyFollowed { key, by });
+            let find = |id: KeyId| self.keys.iter().find(|key| key.id == id);
+            if let (Some(old), Some(by)) = (find(step.from), find(step.to)) {
+                changes.push(TrustChange::KeyFollowed {
+                    key: NamedKey::from(old),
+                    by: NamedKey::from(by),
+                    status: old.status,
+                });
             }
         }
         let policies = self.policy.iter();
@@ -95,14 +101,13 @@ impl TrustedKey {
     ) {
         let key = NamedKey::from(self);
         let Some(before) = before else {
-            let scopes = self.scopes.iter().map(|scope| scope.prefix.clone());
-            let scopes = scopes.collect();
+            let scopes = self.scopes.clone();
             changes.push(TrustChange::KeyAdded { key, scopes });
             return;
         };
         let more = self.scopes.iter();
         let more = more.filter(|scope| !before.scopes.contains(scope));
-        let scopes: Vec<ScopePrefix> = more.map(|scope| scope.prefix.clone()).collect();
+        let scopes: Vec<Scope> = more.cloned().collect();
         if !scopes.is_empty() {
             let key = key.clone();
             changes.push(TrustChange::ScopesAdded { key, scopes });
@@ -116,8 +121,12 @@ impl TrustedKey {
         // A key that is compromised already may be believed for less.
         let is_stricter = (self.status, self.since_gen) != (before.status, before.since_gen);
         if is_stricter && !is_followed {
-            let status = self.status;
-            changes.push(TrustChange::KeyWithdrawn { key, status });
+            changes.push(TrustChange::KeyWithdrawn {
+                key,
+                status: self.status,
+                since_gen: self.since_gen,
+                reason: self.reason.clone(),
+            });
         }
     }
 }
@@ -139,7 +148,7 @@ impl fmt::Display for NamedKey {
 
 impl fmt::Display for TrustChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |scopes: &[ScopePrefix]| {
+        let list = |scopes: &[Scope]| {
             let scopes: Vec<String> = scopes.iter().map(ToString::to_string).collect();
             scopes.join(",")
         };
@@ -153,11 +162,25 @@ impl fmt::Display for TrustChange {
                 until_s: Some(until_s),
             } => write!(f, "{key} is good until {}", Time(*until_s)),
             Self::TimeSet { key, until_s: None } => write!(f, "{key} is good for ever"),
-            Self::KeyWithdrawn { key, status } => match status {
-                KeyStatus::Compromised => write!(f, "key withdrawn {key}: compromised"),
-                KeyStatus::Active | KeyStatus::Retired => write!(f, "key withdrawn {key}: retired"),
-            },
-            Self::KeyFollowed { key, by } => write!(f, "key followed {key} by {by}"),
+            Self::KeyWithdrawn {
+                key,
+                status,
+                since_gen,
+                reason,
+            } => {
+                write!(f, "key withdrawn {key}: {}", status.in_words(*since_gen))?;
+                match reason {
+                    Some(reason) => write!(f, ": {reason}"),
+                    None => Ok(()),
+                }
+            }
+            Self::KeyFollowed { key, by, status } => {
+                write!(
+                    f,
+                    "key followed {key} by {by}; the old one is {}",
+                    status.name()
+                )
+            }
             Self::PolicySet(policy) => write!(f, "policy set {policy}"),
         }
     }

@@ -12,7 +12,8 @@ use crate::trust::{
 
 impl TrustStore {
     /// The trust store after this one, with the new key in the old one's place. `generation` is the one that will
-    /// put it in force, `now_s` the time to judge the old key by.
+    /// put it in force, `now_s` the time to judge the old key by. Absent where this very rotation was taken before:
+    /// whatever became of the keys since, it says nothing new.
     ///
     /// # Errors
     /// [`Error::KeyRevoked`] if one of the keys is withdrawn, [`Error::Expired`] if the old key's time is over,
@@ -23,8 +24,12 @@ impl TrustStore {
         rotation: &VerifiedRotation,
         generation: u64,
         now_s: u64,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let named = rotation.body();
+        let mut taken = self.body().lineage.iter();
+        if taken.any(|step| step.body_sha256 == rotation.body_sha256()) {
+            return Ok(None);
+        }
         let mut body = self.next_body();
         let old = body
             .keys
@@ -58,7 +63,7 @@ impl TrustStore {
         // What was trusted for a time is followed for that time.
         (successor.not_before, successor.not_after) = time;
         body.add_successor(successor, named.from)?;
-        Self::from_body(body)
+        Self::from_body(body).map(Some)
     }
 
     /// Whether one of `ancestors` is `key`, or was followed by it through any number of rotations.

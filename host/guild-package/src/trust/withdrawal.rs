@@ -32,6 +32,14 @@ impl TrustStore {
         }
     }
 
+    /// The key with exactly this id.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub(crate) fn known(&self, id: &KeyId) -> Result<&TrustedKey> {
+        self.key(id).ok_or_else(|| unknown(&id.to_string(), "none"))
+    }
+
     /// The trust store after this one, without `key`'s word. `head` is the generation in force; the next
     /// one will name it.
     ///
@@ -94,7 +102,9 @@ impl TrustedKey {
             (before, after) => before < after,
         };
         if is_stricter {
-            (self.status, self.since_gen, self.reason) = (status, since_gen, reason);
+            (self.status, self.since_gen) = (status, since_gen);
+            // Whoever gives no reason leaves the one that was given before.
+            self.reason = reason.or(self.reason.take());
         }
         is_stricter
     }

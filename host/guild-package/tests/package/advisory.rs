@@ -78,7 +78,7 @@ fn the_receiver_says_what_is_believed_of_a_stolen_key() {
     let installed = desk.generation();
     let said = body(&[(&desk.author, Compromised)], &[]);
     let believing = |since_gen| AdvisoryOptions {
-        since_gen,
+        since_gen: Some(since_gen),
         dry_run: false,
     };
     desk.bench.store_refuses(Code::Usage, || {
@@ -92,10 +92,19 @@ fn the_receiver_says_what_is_believed_of_a_stolen_key() {
     for since_gen in [installed, installed + 1] {
         assert!(!take(since_gen).unwrap().is_new());
     }
-    // Without a generation the file believes none, which is stricter; by then the author has no say.
-    desk.refuses(&said, &[&desk.author], Code::KeyRevoked, &[]);
+    // The file names no generation, so it isn't stricter than what the receiver said, whoever signed it.
+    desk.says_nothing_new(&said, &[&desk.author]);
     let site = desk.key("site", &[revoking("org.guild")]);
-    let taken = desk.take(&said, &[&site]).unwrap();
+    desk.says_nothing_new(&said, &[&site]);
+    assert_eq!(
+        desk.status(&desk.author),
+        (KeyStatus::Compromised, installed)
+    );
+    // Less is believed where the receiver says so; by then the author has no say.
+    desk.bench.store_refuses(Code::KeyRevoked, || {
+        desk.take_with(&said, &[&desk.author], &believing(0))
+    });
+    let taken = desk.take_with(&said, &[&site], &believing(0)).unwrap();
     assert_eq!(taken.stopped.len(), 1);
     assert_eq!(desk.status(&desk.author), (KeyStatus::Compromised, 0));
 }

@@ -98,7 +98,7 @@ fn row_21_a_statement_for_another_purpose_is_no_advisory() {
     for code in [Code::BundleMalformed, Code::SignatureInvalid] {
         std::fs::write(&file, advisory.encode("a test's").unwrap()).unwrap();
         desk.bench
-            .store_refuses(code, || desk.bench.store.trust_rotate(&file));
+            .store_refuses(code, || desk.bench.store.trust_rotate(&file, false));
         advisory.purpose = Purpose::KeyRotation;
     }
 }

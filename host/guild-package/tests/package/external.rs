@@ -193,7 +193,7 @@ fn a_file_without_a_signature_is_told_by_what_it_holds() {
     }
 }
 
-fn countersigner(role: Role) -> Grant {
+pub fn countersigner(role: Role) -> Grant {
     let mut scope = Scope::publish("org.guild".parse().unwrap()).unwrap();
     scope.rights = vec![Right::Countersign(role)];
     Grant {
@@ -202,7 +202,7 @@ fn countersigner(role: Role) -> Grant {
     }
 }
 
-fn review(statement: &str) -> Addition {
+pub fn review(statement: &str) -> Addition {
     Addition::Statement {
         role: Role::Reviewer,
         statement: statement.parse().unwrap(),
@@ -212,7 +212,7 @@ fn review(statement: &str) -> Addition {
 }
 
 /// `bundle` with an addition by `publisher`.
-fn with(bench: &Bench, bundle: &[u8], publisher: &Publisher, addition: &Addition) -> Vec<u8> {
+pub fn with(bench: &Bench, bundle: &[u8], publisher: &Publisher, addition: &Addition) -> Vec<u8> {
     let (path, out) = (bench.path().join("in"), bench.path().join("out"));
     std::fs::write(&path, bundle).unwrap();
     let _ = std::fs::remove_file(&out);

@@ -107,7 +107,7 @@ fn the_log_tells_what_each_change_of_trust_was() {
         issued_at: crate::fixture::NOW_S,
     };
     write_rotation(&path, &body, &bench.publisher.seed(), &successor.seed()).unwrap();
-    bench.store.trust_rotate(&path).unwrap();
+    bench.store.trust_rotate(&path, false).unwrap();
     let lost = RevokeOptions {
         withdrawal: Withdrawal::Compromised { since_gen: 0 },
         reason: None,
@@ -118,24 +118,29 @@ fn the_log_tells_what_each_change_of_trust_was() {
 
     let log = bench.store.log(usize::MAX).unwrap();
     let changes: Vec<_> = log.iter().map(trust_changes).collect();
+    let new_id = new.id;
     let (old, new) = (
         format!("{} (publisher)", old.id.short()),
         format!("{} (successor)", new.id.short()),
     );
     let until = guild_package::text::Time(crate::fixture::NOW_S * 2);
     let expected = [
-        vec![format!("key withdrawn {old}: compromised")],
-        vec![format!("key withdrawn {new}: compromised")],
+        vec![format!(
+            "key withdrawn {old}: compromised, believed in nothing: followed by {new_id}"
+        )],
+        vec![format!(
+            "key withdrawn {new}: compromised, believed in nothing"
+        )],
         vec![
-            format!("key added {new} for org.example"),
-            format!("key followed {old} by {new}"),
+            format!("key added {new} for org.example (publish rotate)"),
+            format!("key followed {old} by {new}; the old one is retired"),
         ],
         vec![format!("policy set {policy}")],
         vec![
-            format!("scopes added to {old}: org.example"),
+            format!("scopes added to {old}: org.example (publish rotate)"),
             format!("{old} is good until {until}"),
         ],
-        vec![format!("key added {old} for org.guild")],
+        vec![format!("key added {old} for org.guild (publish)")],
         vec![],
     ];
     assert_eq!(changes, expected);

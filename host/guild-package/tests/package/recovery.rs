@@ -108,10 +108,13 @@ fn a_store_that_contradicts_itself_is_reported() {
     }
 }
 
+/// A change of a state, and what is wrong with it then.
+type Contradiction = (&'static str, fn(&mut Value));
+
 /// Every digest fits, and the state says what can't be.
 #[test]
 fn a_state_that_contradicts_itself_is_reported() {
-    let changes: [(&str, fn(&mut Value)); 9] = [
+    let changes: [Contradiction; 9] = [
         ("schema is not 1", |state| state["schema"] = json!(2)),
         ("prev is not the digest of a predecessor", |state| {
             state["prev"] = json!("0".repeat(64));

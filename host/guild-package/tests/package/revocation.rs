@@ -42,6 +42,55 @@ fn a_superseded_key_installs_nothing_and_what_it_installed_loads() {
     bench.store_refuses(Code::KeyRevoked, added);
 }
 
+/// Also where a stricter withdrawal follows that gives none.
+#[test]
+fn the_reason_of_a_withdrawal_stays() {
+    let bench = Bench::with_two_versions();
+    let key = bench.publisher.record.id;
+    let withdraw = |withdrawal, reason: Option<&str>| {
+        let options = RevokeOptions {
+            withdrawal,
+            reason: reason.map(|reason| reason.parse().unwrap()),
+            dry_run: false,
+        };
+        let revoked = bench.store.trust_revoke(&key, &options).unwrap();
+        let trust = bench.store.trust().unwrap();
+        assert_eq!(trust.key(&key), Some(&revoked.key));
+        let changes = bench.store.log(1).unwrap().remove(0).trust_changes;
+        (
+            revoked.key.reason.unwrap().to_string(),
+            changes[0].to_string(),
+        )
+    };
+    let compromised = |since_gen| Withdrawal::Compromised { since_gen };
+    for (withdrawal, given, reason, words) in [
+        (Withdrawal::Superseded, Some("old"), "old", "retired: old"),
+        (
+            compromised(2),
+            None,
+            "old",
+            "compromised, believed up to generation 2: old",
+        ),
+        (
+            compromised(1),
+            Some("lost"),
+            "lost",
+            "compromised, believed up to generation 1: lost",
+        ),
+        (
+            compromised(0),
+            None,
+            "lost",
+            "compromised, believed in nothing: lost",
+        ),
+    ] {
+        let (kept, line) = withdraw(withdrawal, given);
+        assert_eq!(kept, reason);
+        let expected = format!("key withdrawn {} (publisher): {words}", key.short());
+        assert_eq!(line, expected);
+    }
+}
+
 #[test]
 fn a_compromised_key_s_packages_stop_from_a_generation_on() {
     let bench = Bench::with_two_versions();

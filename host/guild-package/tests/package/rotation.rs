@@ -51,7 +51,7 @@ impl Handover {
         let path = self.bench.path().join("rotation.json");
         let _ = std::fs::remove_file(&path);
         write_rotation(&path, body, &self.old.seed(), &self.new.seed()).unwrap();
-        self.bench.store.trust_rotate(&path)?;
+        self.bench.store.trust_rotate(&path, false)?;
         self.bench.store.trust()
     }
 
@@ -59,7 +59,7 @@ impl Handover {
     fn rotate_statement(&self, statement: &SignedStatement) -> Result<u64> {
         let path = self.bench.path().join("rotation.json");
         std::fs::write(&path, statement.encode("a test's").unwrap()).unwrap();
-        Ok(self.bench.store.trust_rotate(&path)?.generation)
+        Ok(self.bench.store.trust_rotate(&path, false)?.generation)
     }
 
     fn statement(&self, purpose: Purpose, signers: &[&Publisher]) -> SignedStatement {
@@ -119,9 +119,60 @@ fn a_successor_publishes_in_its_predecessor_s_place() {
     // And nowhere else.
     let elsewhere = bench.package_by(&handover.new, "org.guild.runners.new", "1.0.0", "");
     bench.install_refuses(&elsewhere, &options(), Code::ScopeDenied);
-    // A key that is withdrawn names nobody, so the file has no second effect.
-    let again = handover.rotate(&handover.body()).unwrap_err();
-    assert_eq!(again.code(), Code::KeyRevoked, "{again}");
+    // A key that is withdrawn names nobody.
+    let later = RotationBody {
+        issued_at: 1_800_000_001,
+        ..handover.body()
+    };
+    bench.store_refuses(Code::KeyRevoked, || handover.rotate(&later));
+}
+
+#[test]
+fn a_rotation_is_previewed_and_taken_twice_without_a_second_effect() {
+    let handover = Handover::new();
+    let store = &handover.bench.store;
+    let path = handover.bench.path().join("rotation.json");
+    let body = RotationBody {
+        rights_left: Vec::new(),
+        ..handover.body()
+    };
+    write_rotation(&path, &body, &handover.old.seed(), &handover.new.seed()).unwrap();
+    let before = (handover.bench.listing(), store.generation().unwrap().n);
+    let preview = store.trust_rotate(&path, true).unwrap();
+    assert_eq!(handover.bench.listing(), before.0, "a preview changed it");
+    assert_eq!((preview.is_new, preview.generation), (true, before.1));
+    let taken = store.trust_rotate(&path, false).unwrap();
+    assert_eq!((taken.is_new, taken.generation), (true, before.1 + 1));
+    for rotated in [&preview, &taken] {
+        assert_eq!(
+            (rotated.stopped.len(), rotated.old_status),
+            (1, KeyStatus::Compromised)
+        );
+    }
+    // Again, and when the new key is withdrawn too.
+    for dry_run in [true, false, false] {
+        let before = handover.bench.listing();
+        let again = store.trust_rotate(&path, dry_run).unwrap();
+        assert_eq!(handover.bench.listing(), before, "the store changed");
+        assert_eq!((again.is_new, again.stopped.len()), (false, 0));
+        assert_eq!(again.generation, store.generation().unwrap().n);
+        let trust = store.trust().unwrap();
+        if status(&trust, &handover.new.record) == KeyStatus::Active && !dry_run {
+            let options = RevokeOptions {
+                withdrawal: Withdrawal::Superseded,
+                reason: None,
+                dry_run: false,
+            };
+            store
+                .trust_revoke(&handover.new.record.id, &options)
+                .unwrap();
+        }
+    }
+    // What is refused is refused in a preview too.
+    let other = Handover::new();
+    other.bench.store_refuses(Code::KeyUntrusted, || {
+        other.bench.store.trust_rotate(&path, true)
+    });
 }
 
 #[test]
@@ -163,7 +214,7 @@ fn a_key_without_any_right_left_stops_at_the_next_load() {
     };
     let path = handover.bench.path().join("rotation.json");
     write_rotation(&path, &body, &handover.old.seed(), &handover.new.seed()).unwrap();
-    let rotated = handover.bench.store.trust_rotate(&path).unwrap();
+    let rotated = handover.bench.store.trust_rotate(&path, false).unwrap();
     let stopped: Vec<_> = rotated.stopped.iter().map(ToString::to_string).collect();
     assert_eq!(stopped, [format!("{CPU}@1.0.0")]);
     let refused = handover.bench.store.enabled().unwrap_err();
@@ -260,7 +311,7 @@ fn a_key_hands_on_no_more_than_it_may() {
     let path = handover.bench.path().join("other.json");
     write_rotation(&path, &body, &publisher.seed(), &handover.new.seed()).unwrap();
     handover.bench.store_refuses(Code::ScopeDenied, || {
-        handover.bench.store.trust_rotate(&path)
+        handover.bench.store.trust_rotate(&path, false)
     });
     // A successor that was withdrawn before doesn't come back.
     let grant = crate::fixture::grant(OTHER);
