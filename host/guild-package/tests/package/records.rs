@@ -79,6 +79,17 @@ fn trust_changes(entry: &LogEntry) -> Vec<String> {
     changes.map(ToString::to_string).collect()
 }
 
+fn two_reviewers() -> Policy {
+    Policy {
+        prefix: "org.example".parse().unwrap(),
+        publish: 1,
+        reviewer: 2,
+        distinct_operators: false,
+        strict_ambient: false,
+        allow_ptx_jit: false,
+    }
+}
+
 #[test]
 fn the_log_tells_what_each_change_of_trust_was() {
     let bench = Bench::new();
@@ -88,14 +99,7 @@ fn the_log_tells_what_each_change_of_trust_was() {
     more.scopes[0].rights = vec![Right::Publish, Right::Rotate];
     more.not_after = Some(crate::fixture::NOW_S * 2);
     bench.store.trust_add(old, &more).unwrap();
-    let policy = Policy {
-        prefix: "org.example".parse().unwrap(),
-        publish: 1,
-        reviewer: 2,
-        distinct_operators: false,
-        strict_ambient: false,
-        allow_ptx_jit: false,
-    };
+    let policy = two_reviewers();
     bench.store.trust_policy(policy.clone()).unwrap();
     let path = bench.path().join("rotation");
     let body = RotationBody {
