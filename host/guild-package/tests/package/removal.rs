@@ -234,8 +234,12 @@ fn a_drain_that_ran_out_is_waited_for_again() {
         let busy = bench.store.disable(&id(CPU), short).unwrap_err();
         assert_eq!(busy.code(), Code::ActiveSessionBusy);
     }
-    drop(leased);
-    // Longer than any clock runs: for ever, not a panic.
+    let end = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        drop(leased);
+    });
+    // Longer than any clock runs: for ever, not a panic. Who had it at first has it no more.
     let ended = bench.store.disable(&id(CPU), Some(Duration::MAX)).unwrap();
-    assert!(!ended.changed);
+    assert!(!ended.changed && ended.in_use.is_empty());
+    end.join().unwrap();
 }

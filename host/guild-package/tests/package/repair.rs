@@ -219,6 +219,30 @@ fn a_stolen_key_s_package_is_mended_where_it_is_believed() {
     broken.stays_broken(&broken.bundle, &options(), &[plugin], Code::KeyRevoked);
 }
 
+/// Each version is judged by the generation that installed it.
+#[test]
+fn of_two_versions_the_one_that_is_believed_is_mended() {
+    let broken = Broken::new();
+    let later = broken.bench.package(CPU, "1.0.1");
+    broken.bench.install(&later).unwrap();
+    let plugin = broken.plugin();
+    let since_gen = broken.installed.generation;
+    broken.revoke(
+        &broken.bench.publisher,
+        Withdrawal::Compromised { since_gen },
+    );
+    change_byte(&plugin);
+    broken
+        .bench
+        .install_refuses(&later, &options(), Code::KeyRevoked);
+    let earlier = broken.bench.meta(broken.installed.manifest_digest);
+    change_byte(&earlier);
+    assert_eq!(
+        broken.bench.install(&broken.bundle).unwrap().files_restored,
+        1
+    );
+}
+
 #[test]
 fn a_package_that_today_s_policy_refuses_at_load_is_not_mended() {
     let broken = Broken::new();
