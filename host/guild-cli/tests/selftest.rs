@@ -22,6 +22,20 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Another command with the surroundings of [`program::command`].
+fn as_program_by(name: &str, home: &Path) -> Command {
+    let program = program::command(home);
+    let mut command = Command::new(name);
+    for (name, value) in program.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command.current_dir(home);
+    command
+}
+
 /// A self-test that kills processes without end.
 struct Selftest {
     child: Child,
@@ -32,7 +46,9 @@ impl Selftest {
     fn start(home: &TempDir) -> Selftest {
         let temporary = home.path().join("tmp");
         std::fs::create_dir_all(&temporary).unwrap();
-        let child = program::command(home.path())
+        // Whoever runs the tests may ignore signals, as `nohup` and a shell's background do; this process ignores none.
+        let child = as_program_by("env", home.path())
+            .args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_guild")])
             .args("kernel selftest --crash --images 1 --kills 1000000".split(' '))
             .env("TMPDIR", &temporary)
             .stdout(Stdio::null())
@@ -61,10 +77,23 @@ impl Selftest {
     #[track_caller]
     fn ends_by(mut self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
-        let status = self.child.wait().unwrap();
+        let mut ended = None;
+        wait_until("it didn't end", || {
+            ended = self.child.try_wait().unwrap();
+            ended.is_some()
+        });
+        let status = ended.unwrap();
         assert_eq!(status.signal(), Some(signal.as_raw()), "{status}");
         assert_eq!(working_on(&self.temporary), Vec::<String>::new());
         assert_eq!(self.folders(), Vec::<PathBuf>::new());
+    }
+}
+
+impl Drop for Selftest {
+    fn drop(&mut self) {
+        // Of a test that failed; one that has ended can't be killed any more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -110,12 +139,11 @@ fn a_hang_up_that_is_ignored_ends_nothing() {
     let home = tempfile::tempdir().unwrap();
     let temporary = home.path().join("tmp");
     std::fs::create_dir(&temporary).unwrap();
-    let program = program::command(home.path());
     let line = format!(
-        "trap '' HUP; exec {} kernel selftest --crash --images 1 --kills 1000000",
-        program.get_program().display()
+        "trap '' HUP; exec env --default-signal=INT,TERM {} kernel selftest --crash --images 1 --kills 1000000",
+        env!("CARGO_BIN_EXE_guild")
     );
-    let child = Command::new("sh")
+    let child = as_program_by("sh", home.path())
         .args(["-c", &line])
         .env("TMPDIR", &temporary)
         .stdout(Stdio::null())
@@ -142,14 +170,14 @@ fn a_process_of_a_trial_ends_with_the_one_that_started_it() {
             .unwrap()
             .success()
     );
-    let program = program::command(home.path());
     // It waits for its configuration, which nobody writes.
     let line = format!(
         "{} __trial --config {} kernel list & echo $!; wait",
-        program.get_program().display(),
+        env!("CARGO_BIN_EXE_guild"),
         fifo.display()
     );
-    let mut shell = Command::new("sh")
+    let mut shell = as_program_by("sh", home.path())
+        .env_remove("GUILD_NO_CONFIG")
         .args(["-c", &line])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
