@@ -124,6 +124,16 @@ impl KeyStatus {
             (Self::Active | Self::Retired, _) => self.name().to_owned(),
         }
     }
+
+    /// As [`Self::in_words`], with the reason where one was given.
+    #[must_use]
+    pub fn with_reason(self, since_gen: u64, reason: Option<&PlainText>) -> String {
+        let words = self.in_words(since_gen);
+        match reason {
+            Some(reason) => format!("{words}: {reason}"),
+            None => words,
+        }
+    }
 }
 
 /// An area of package ids and what a key may do there.

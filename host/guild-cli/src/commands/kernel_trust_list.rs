@@ -62,9 +62,7 @@ impl Row<'_> {
             format!("held by {}", key.operator),
         ];
         if key.status != KeyStatus::Active {
-            let why = key.reason.as_ref();
-            let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
-            fields.push(format!("{}{why}", key.status.in_words(key.since_gen)));
+            fields.push(key.status.with_reason(key.since_gen, key.reason.as_ref()));
         }
         if let Some(until_s) = key.not_after {
             fields.push(format!("until {}", Time(until_s)));

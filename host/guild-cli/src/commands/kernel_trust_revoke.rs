@@ -34,10 +34,8 @@ pub fn run(args: &TrustRevokeArgs, places: &Places, output: Output) -> Outcome<(
         ..
     } = &revoked.key;
     let done = if args.dry_run { "would be" } else { "is" };
-    let words = status.in_words(*since_gen);
-    let why = reason.as_ref();
-    let why = why.map_or_else(String::new, |reason| format!(": {reason}"));
-    output.say(format!("{key} {done} withdrawn as {words}{why}"));
+    let words = status.with_reason(*since_gen, reason.as_ref());
+    output.say(format!("{key} {done} withdrawn as {words}"));
     if revoked.stopped.is_empty() {
         output.say("No installed version stops loading.");
     }

@@ -168,11 +168,8 @@ impl fmt::Display for TrustChange {
                 since_gen,
                 reason,
             } => {
-                write!(f, "key withdrawn {key}: {}", status.in_words(*since_gen))?;
-                match reason {
-                    Some(reason) => write!(f, ": {reason}"),
-                    None => Ok(()),
-                }
+                let words = status.with_reason(*since_gen, reason.as_ref());
+                write!(f, "key withdrawn {key}: {words}")
             }
             Self::KeyFollowed { key, by, status } => {
                 write!(

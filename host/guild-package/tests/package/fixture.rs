@@ -15,8 +15,9 @@ use guild_package::key::Algorithm;
 use guild_package::name::ArtifactPath;
 use guild_package::seed::{SecretSeed, SeedFile};
 use guild_package::sign::{Purpose, sign};
+use guild_package::store::RevokeOptions;
 use guild_package::store::generation::{Generation, TrustReference};
-use guild_package::trust::{Grant, Scope, TrustBody};
+use guild_package::trust::{Grant, Scope, TrustBody, Withdrawal};
 use guild_package::{
     Code, Digest, InstallOptions, Installed, KeyRecord, KeygenOptions, Manifest, Result,
     SignOptions, Store, StoreOptions, TrustStore, VerifyOptions, keygen, sign_package,
@@ -165,6 +166,16 @@ impl Bench {
         let signature = self.publisher.sign(Purpose::Release, manifest);
         let envelope = Envelope::new(vec![signature]).encode().unwrap();
         bundle(manifest, artifacts, &envelope)
+    }
+
+    /// Withdraws a key, without a reason.
+    pub fn revoke(&self, key: &Publisher, withdrawal: Withdrawal) {
+        let options = RevokeOptions {
+            withdrawal,
+            reason: None,
+            dry_run: false,
+        };
+        self.store.trust_revoke(&key.record.id, &options).unwrap();
     }
 
     /// Puts a trust file in force, as the command of a later version would.

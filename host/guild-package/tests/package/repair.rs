@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use guild_package::countersign::Addition;
 use guild_package::envelope::Envelope;
 use guild_package::sign::Purpose;
-use guild_package::store::RevokeOptions;
 use guild_package::trust::{Policy, Right, Withdrawal};
 use guild_package::{Code, Digest, InstallOptions, Installed, VerifyOptions};
 
@@ -79,13 +78,7 @@ impl Broken {
     }
 
     fn revoke(&self, key: &Publisher, withdrawal: Withdrawal) {
-        let options = RevokeOptions {
-            withdrawal,
-            reason: None,
-            dry_run: false,
-        };
-        let store = &self.bench.store;
-        store.trust_revoke(&key.record.id, &options).unwrap();
+        self.bench.revoke(key, withdrawal);
     }
 
     /// A new bundle of the version is refused with `code`; of this one the damaged files come back, and nothing else

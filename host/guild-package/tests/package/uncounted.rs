@@ -2,7 +2,6 @@
 
 use guild_package::countersign::Addition;
 use guild_package::error::NotCounted;
-use guild_package::store::RevokeOptions;
 use guild_package::trust::{Grant, KeyStatus, Policy, Right, Role, Scope, Withdrawal};
 use guild_package::{Code, Error, KeyId};
 
@@ -45,13 +44,7 @@ impl Vote {
     }
 
     fn revoke(&self, key: &Publisher, withdrawal: Withdrawal) {
-        let options = RevokeOptions {
-            withdrawal,
-            reason: None,
-            dry_run: false,
-        };
-        let store = &self.bench.store;
-        store.trust_revoke(&key.record.id, &options).unwrap();
+        self.bench.revoke(key, withdrawal);
     }
 
     /// The bundle is refused, as one that lacks signatures of `role`, and these don't count.
